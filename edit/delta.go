@@ -1,7 +1,5 @@
 package edit
 
-import "github.com/toold/toold/edit/lines"
-
 // Delta is the difference between two versions of a text, by lines.
 type Delta struct {
 	hunks              []Hunk
@@ -10,7 +8,15 @@ type Delta struct {
 
 // Diff works out how old became new. Lines outside of its hunks are the same in both, byte for byte.
 func Diff(old, new []byte) Delta {
-	a, b := splitText(old), splitText(new)
+	return diffText(splitText(old), splitText(new))
+}
+
+// diffContents is Diff without regard to line endings, which nobody counts lines by.
+func diffContents(old, new []byte) Delta {
+	return diffText(splitText(toLF(old)), splitText(toLF(new)))
+}
+
+func diffText(a, b []string) Delta {
 	d := Delta{oldLines: len(a), newLines: len(b)}
 	for _, k := range compare(a, b) {
 		d.hunks = append(d.hunks, Hunk{OldStart: k.a0 + 1, OldLines: k.a1 - k.a0, NewStart: k.b0 + 1, NewLines: k.b1 - k.b0})
@@ -50,9 +56,4 @@ func (d Delta) Rebase(start, end int) (newStart, newEnd int, touched bool) {
 		}
 	}
 	return newStart, newEnd, touched
-}
-
-func (d *doc) lineText(n int) []byte {
-	from, to := lines.Span(d.body, n, n)
-	return lines.Content(d.body[from:to])
 }

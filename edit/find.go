@@ -26,7 +26,7 @@ func (d *doc) find(r region) (found, error) {
 	}
 	switch {
 	case len(places) == 0:
-		return found{}, d.miss(r)
+		return found{}, d.miss(r, w)
 	case len(places) > 1:
 		return found{}, d.ambiguous(w, places, f)
 	}

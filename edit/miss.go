@@ -1,56 +1,228 @@
 package edit
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/toold/toold/edit/lines"
+	"golang.org/x/text/unicode/norm"
 )
 
-func (d *doc) miss(r region) *Error {
-	return fail(NoMatch, "%s: search not found. Nothing was changed.%s", d.req.Path, d.wholeFileForm())
-}
-
-func (d *doc) ambiguous(w window, places []place, f found) *Error {
-	n := countLines([]byte(f.search))
-	var list []string
-	for _, p := range places[:min(len(places), maxListed)] {
-		list = append(list, span1(w.start+p.at, w.start+p.at+n-1))
+// miss explains that the search is nowhere in the region: what comes nearest and in what it differs, and what else is
+// known about where the text went.
+func (d *doc) miss(r region, w window) *Error {
+	m := missing{doc: d, r: r, w: w, search: searchLines(d.req.Search)}
+	where := ""
+	if r.given {
+		where = " in " + linesWord(r.start, r.end)
 	}
-	return fail(Ambiguous, "%s: the search is nowhere exactly, and %d places match it apart from %s: %s. Nothing was changed. "+
-		"Copy the text exactly, add a neighbouring line that only one place has, or give start_line and end_line.",
-		d.req.Path, len(places), places[0].rung.words(), lineList(list, len(places)))
-}
-
-func (g rung) words() string {
-	switch g.match {
-	case TrailingBlanks:
-		return "trailing blanks"
-	case Indentation:
-		return "indentation"
-	case Spacing, NoBlanks:
-		return "spacing"
-	case LookAlikes:
-		return "look-alike characters"
+	m.say("%s: the search (%s) was not found%s. Nothing was changed.", d.req.Path, plural(len(m.search), "line"), where)
+	switch {
+	case d.total == 0:
+		m.say(" The file is empty.")
+	case blankText(m.search):
+		m.say(" A search of blanks or newlines only is never matched tolerantly; it must stand in the file exactly so.")
+	default:
+		m.explain()
 	}
-	return "line numbers"
-}
-
-func (d *doc) stale(start, end, newStart, newEnd int) *Error {
-	seen := d.req.Seen
-	text := fmt.Sprintf("%s: %s were changed by %s%s since you saw them.", d.req.Path, linesWord(start, end), seen.By, at(seen.When))
-	if newEnd < newStart {
-		return &Error{Code: Stale, Line: newStart, Text: text + " They are gone now. Nothing was changed."}
+	if d.total == 0 || 2*len(d.req.Search) >= len(d.body) {
+		m.say("%s", d.wholeFileForm())
 	}
-	text += " Nothing was changed. They now read:\n" + d.numberedLines(newStart, newEnd)
-	return &Error{Code: Stale, Line: newStart, Text: text}
+	return &Error{Code: NoMatch, Text: m.text.String(), Line: m.line}
 }
 
-// numberedLines shows lines as read_file does.
+// missing gathers the message about a search that was not found.
+type missing struct {
+	doc    *doc
+	r      region
+	w      window
+	search [][]byte
+	text   strings.Builder
+	line   int // the line the message is about
+}
+
+func (m *missing) say(format string, args ...any) { fmt.Fprintf(&m.text, format, args...) }
+
+func (m *missing) explain() {
+	outside := m.outside()
+	gone := !outside && m.gone()
+	m.replaced()
+	if !outside {
+		m.escaped()
+		if !gone {
+			m.nearest()
+		}
+	}
+	if m.doc.req.Missed {
+		m.around()
+	}
+}
+
+// outside tells that the text is there, but not inside the range.
+func (m *missing) outside() bool {
+	if !m.r.given {
+		return false
+	}
+	s, ok := locate(m.doc.body, m.doc.req.Search)
+	if !ok {
+		return false
+	}
+	m.line = s.OldStart
+	end := s.OldStart + s.OldLines - 1
+	if s.OldStart <= m.r.end && end >= m.r.start {
+		m.say(" It is found at %s, of which the range covers only a part.", linesWord(s.OldStart, end))
+	} else {
+		m.say(" It is found, but outside the range: %s.", linesWord(s.OldStart, end))
+	}
+	return true
+}
+
+// locate gives the lines of the first place where the search stands in body, exactly or else tolerantly.
+func locate(body []byte, search string) (Hunk, bool) {
+	d := open(body, true, Request{Search: search})
+	all := region{start: 1, end: d.total, to: len(d.body)}
+	if hits, _ := d.exact(all, search); len(hits) > 0 {
+		first := lines.At(d.body, hits[0].from)
+		return Hunk{OldStart: first, OldLines: countLines(d.body[lineStart(d.body, hits[0].from):hits[0].to])}, true
+	}
+	want := searchLines(search)
+	if places := wholeLines(d.window(all), want, ladder()); len(places) > 0 {
+		return Hunk{OldStart: places[0].at + 1, OldLines: len(want)}, true
+	}
+	return Hunk{}, false
+}
+
+// gone tells which change took the text away and what stands in its place.
+func (m *missing) gone() bool {
+	if m.doc.req.History == nil {
+		return false
+	}
+	for _, v := range m.doc.req.History() {
+		s, ok := locate(v.Text, m.doc.req.Search)
+		if !ok {
+			continue
+		}
+		start, end, _ := Diff(v.Text, m.doc.text()).Rebase(s.OldStart, s.OldStart+s.OldLines-1)
+		m.line = min(max(start, 1), m.doc.total)
+		m.say(" That text was there until %s%s.", edits(v.By), at(v.When))
+		if end < start {
+			m.say(" Its lines are gone now.")
+		} else {
+			m.say(" It now reads:\n%s", m.doc.numberedLines(start, min(end, start+maxRows-1)))
+		}
+		return true
+	}
+	return false
+}
+
+func edits(by string) string {
+	if by == "" {
+		return "an edit"
+	}
+	return by + "'s edit"
+}
+
+// replaced tells that the replacement is in the file already.
+func (m *missing) replaced() {
+	text := strings.TrimSpace(m.doc.req.Replace)
+	if len(text) < 3 {
+		return
+	}
+	w := m.doc.window(region{start: 1, end: m.doc.total, to: len(m.doc.body)})
+	places := wholeLines(w, searchLines(m.doc.req.Replace), ladder()[:2])
+	if len(places) == 0 {
+		return
+	}
+	n := places[0].at + 1
+	if m.line == 0 {
+		m.line = n
+	}
+	m.say(" Your replacement is already there (%s).", linesWord(n, n+countLines([]byte(m.doc.req.Replace))-1))
+}
+
+// escaped tells that the search would be found if its backslash escapes or entities were undone.
+func (m *missing) escaped() {
+	for _, u := range []struct {
+		what string
+		undo *strings.Replacer
+	}{
+		{"backslash escapes such as \\n or \\\"", strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`, `\'`, `'`, `\\`, `\`)},
+		{"entities such as &lt;", strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#39;", "'", "&amp;", "&")},
+	} {
+		undone := u.undo.Replace(m.doc.req.Search)
+		if undone == m.doc.req.Search || undone == "" {
+			continue
+		}
+		if s, ok := locate(m.doc.body, undone); ok {
+			m.say(" It would match %s without the %s in it: send the text as it stands in the file, in the replacement too.",
+				linesWord(s.OldStart, s.OldStart+s.OldLines-1), u.what)
+			return
+		}
+	}
+}
+
+// nearest shows the nearest line against the search's.
+func (m *missing) nearest() {
+	n, ok := nearest(m.w.text, m.search)
+	if !ok {
+		m.say(" No line resembles it.")
+		return
+	}
+	m.line = min(m.w.start+n.at, m.doc.total)
+	want := m.search[n.search]
+	if n.at == len(m.w.text) {
+		text, _ := visible(want, 0)
+		m.say(" It matches up to line %d and then goes on past the end: line %d of the search is %q.", m.line, n.search+1, text)
+		return
+	}
+	m.compare(n, m.w.text[n.at], want)
+	if isElision(strings.TrimSpace(string(want))) || strings.Trim(string(want), " \t.…") == "" && len(want) > 0 {
+		m.say("\nAn ellipsis in the search stands for itself; send the whole text, or several edits.")
+	}
+}
+
+// compare puts the two lines under each other and points at the first difference.
+func (m *missing) compare(n near, have, want []byte) {
+	start, i, j := difference(have, want)
+	what := "The nearest is"
+	if j == len(want) && len(m.search) == 1 {
+		// All of it is there, in a part of a line: only blanks or look-alikes keep it from matching.
+		what = "It stands apart from blanks or look-alike characters in a part of a line, which must match exactly:"
+		i, j = literal(have, want[skipBlanks(want, 0):], start)
+		j += skipBlanks(want, 0)
+	}
+	file, a := visible(have, i)
+	search, b := visible(want, j)
+	m.say(" %s line %d, against line %d of the search (· is a space, → a tab):\n", what, m.w.start+n.at, n.search+1)
+	m.say("  file:   %s\n", file)
+	if a != b {
+		m.say("          %s^\n", strings.Repeat(" ", a))
+	}
+	m.say("  search: %s\n          %s^\n", search, strings.Repeat(" ", b))
+	codes := !plain(have, i) || !plain(want, j)
+	m.say("The file has %s where the search has %s.", charAt(have, i, codes), charAt(want, j, codes))
+	if !bytes.Equal(have, want) && bytes.Equal(norm.NFC.Bytes(have), norm.NFC.Bytes(want)) {
+		m.say(" The two are the same letters, composed in one and decomposed in the other.")
+	}
+}
+
+// maxRows is how many lines a message shows at most.
+const maxRows = 40
+
+// around shows the lines around the nearest place, as read_file would.
+func (m *missing) around() {
+	start := max(1, min(m.line-maxRows/2, m.doc.total-maxRows+1))
+	end := min(m.doc.total, start+maxRows-1)
+	m.say("\nLines %d-%d of %d:\n%s", start, end, m.doc.total, strings.TrimSuffix(m.doc.numberedLines(start, end), "\n"))
+}
+
+// numberedLines shows lines as read_file does, long ones cut.
 func (d *doc) numberedLines(start, end int) string {
 	from, to := lines.Span(d.body, start, end)
-	out := ""
+	var out strings.Builder
 	for i, line := range lines.Split(d.body[from:to]) {
-		out += fmt.Sprintf("%d| %s\n", start+i, lines.Content(line))
+		fmt.Fprintf(&out, "%d| %s\n", start+i, clip(string(lines.Content(line)), 3*maxShown))
 	}
-	return out
+	return out.String()
 }

@@ -2,7 +2,6 @@ package edit
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/toold/toold/edit/lines"
 )
@@ -136,33 +135,4 @@ func (d *doc) checkGrowth(r region, f found) error {
 func opensWith(text, line []byte) bool {
 	opening, _ := lines.Cut(text)
 	return bytes.Equal(lines.Content(opening), line)
-}
-
-func (d *doc) oversized(r region, f found, size int) *Error {
-	where := "the file's"
-	if r.given {
-		where = "the range's"
-	}
-	hits := make([]string, 0, maxListed)
-	for _, p := range f.patches[:min(len(f.patches), maxListed)] {
-		hits = append(hits, itoa(lines.At(d.body, p.from)))
-	}
-	return fail(OversizedReplacement, "%s: the search matches %d times (%s) and its replacements would take %d bytes, more than %s %d. "+
-		"Nothing was changed. Make the search longer so that it matches once, or give start_line and end_line.%s",
-		d.req.Path, len(f.patches), lineList(hits, len(f.patches)), size, where, r.to-r.from, d.wholeFileForm())
-}
-
-func (d *doc) duplicated(f found) *Error {
-	return fail(DuplicatedDocument, "%s: the replacement opens with the file's own first line and has %s for a search of %s; "+
-		"the file would hold its text twice. Nothing was changed.%s To only add a block at the top, send an empty search with "+
-		"start_line 1, end_line 1 and replace the first line by itself and the block.", d.req.Path,
-		plural(countLines([]byte(f.replace)), "line"), plural(countLines([]byte(f.search)), "line"), d.wholeFileForm())
-}
-
-func lineList(numbers []string, total int) string {
-	s := "lines " + strings.Join(numbers, ", ")
-	if more := total - len(numbers); more > 0 {
-		s += " and " + itoa(more) + " more"
-	}
-	return s
 }

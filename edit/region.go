@@ -2,6 +2,7 @@ package edit
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/toold/toold/edit/lines"
 )
@@ -14,19 +15,22 @@ type region struct {
 	notes      []string // what became of the numbers that were given
 }
 
+// toLast is the end of a range that goes to the last line, wherever that is.
+const toLast = math.MaxInt
+
 // region works out the range of a request.
 func (d *doc) region() (region, error) {
 	r := region{start: 1, end: d.total, to: len(d.body)}
 	if d.req.Start == nil && d.req.End == nil {
 		return r, nil
 	}
-	r.given = true
 	if err := d.readRange(&r); err != nil {
 		return r, err
 	}
 	if err := d.follow(&r); err != nil {
 		return r, err
 	}
+	r.given = true
 	if d.total == 0 && r.start == 1 {
 		r.end = 0
 		return r, nil
@@ -35,11 +39,17 @@ func (d *doc) region() (region, error) {
 		return r, d.outOfRange(fmt.Sprintf("start_line %d is past the end", r.start))
 	}
 	if r.end > d.total {
-		r.notes = append(r.notes, fmt.Sprintf("end_line %d is past the end and was taken as %d", r.end, d.total))
-		r.end = d.total
+		r.clamp(d.total)
 	}
 	r.from, r.to = lines.Span(d.body, r.start, r.end)
 	return r, nil
+}
+
+func (r *region) clamp(last int) {
+	if r.end != toLast {
+		r.notes = append(r.notes, fmt.Sprintf("end_line %d is past the end and was taken as %d", r.end, last))
+	}
+	r.end = last
 }
 
 // readRange fills in the defaults of the range and refuses what is no range. The end of a search's range is by default
@@ -54,7 +64,7 @@ func (d *doc) readRange(r *region) error {
 	case d.req.Search == "":
 		r.end = r.start
 	default:
-		r.end = max(d.total, r.start)
+		r.end = toLast
 	}
 	switch {
 	case r.start < 1:
@@ -67,8 +77,58 @@ func (d *doc) readRange(r *region) error {
 	return nil
 }
 
+// follow moves a range that was read off an older version to where its lines are now.
+func (d *doc) follow(r *region) error {
+	if d.req.Seen == nil {
+		return nil
+	}
+	seen := open(d.req.Seen.Text, true, Request{})
+	delta := diffContents(seen.body, d.body)
+	if r.start > seen.total {
+		return nil // a number that the agent cannot have from there
+	}
+	last := min(r.end, seen.total)
+	start, end, touched := delta.Rebase(r.start, last)
+	if d.req.Search == "" && touched {
+		return d.stale(r.start, last, start, end)
+	}
+	if start != r.start {
+		r.notes = append(r.notes, moved(r.start, last, start, max(start, end), *d.req.Seen))
+	}
+	switch {
+	case d.req.Search != "" && r.end >= seen.total:
+		r.end = toLast // a search to the end looks at what was added there too
+	case r.end > seen.total:
+		r.clamp(end)
+	}
+	if d.req.Search == "" && last == seen.total && end < d.total {
+		r.notes = append(r.notes, fmt.Sprintf("%s, added below by %s%s, kept", linesWord(end+1, d.total), somebody(d.req.Seen.By), at(d.req.Seen.When)))
+	}
+	r.start = start
+	if r.end != toLast {
+		r.end = max(end, start)
+	}
+	return nil
+}
+
+// moved says where the lines start to end of the older version are now.
+func moved(start, end, newStart, newEnd int, seen Seen) string {
+	verb, word, by := "are", "added", newStart-start
+	if end <= start {
+		verb = "is"
+	}
+	if by < 0 {
+		word, by = "removed", -by
+	}
+	return fmt.Sprintf("%s %s now %s (%s %s %d above%s)", linesWord(start, end), verb, span1(newStart, newEnd), somebody(seen.By), word, by, at(seen.When))
+}
+
 func (d *doc) outOfRange(what string) *Error {
-	return fail(OutOfRange, "%s: %s; the file has %s. Nothing was changed.%s", d.req.Path, what, plural(d.total, "line"), d.wholeFileForm())
+	has := "the file has " + plural(d.total, "line")
+	if !d.existed {
+		has = "the file does not exist"
+	}
+	return fail(OutOfRange, "%s: %s; %s. Nothing was changed.%s", d.req.Path, what, has, d.wholeFileForm())
 }
 
 // wholeFileForm tells how to replace everything.
@@ -84,54 +144,6 @@ func plural(n int, word string) string {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
-}
-
-// follow moves a range that was read off an older version to where its lines are now.
-func (d *doc) follow(r *region) error {
-	if d.req.Seen == nil {
-		return nil
-	}
-	delta := Diff(d.req.Seen.Text, d.text())
-	if r.start > delta.oldLines {
-		return nil // numbers that the agent cannot have read there
-	}
-	toEnd := r.end >= delta.oldLines
-	end := min(r.end, delta.oldLines)
-	start, last, touched := delta.Rebase(r.start, end)
-	if d.req.Search != "" {
-		d.followSearch(r, start, last, toEnd)
-		return nil
-	}
-	if touched {
-		return d.stale(r.start, end, start, last)
-	}
-	if toEnd && r.end > end {
-		r.notes = append(r.notes, fmt.Sprintf("end_line %d is past the end and was taken as %d", r.end, end))
-	}
-	if start != r.start {
-		r.notes = append(r.notes, moved(r.start, end, start, last, *d.req.Seen))
-	}
-	r.start, r.end = start, last
-	return nil
-}
-
-// followSearch moves the range of a search. What others changed inside it does not matter: the search itself decides.
-func (d *doc) followSearch(r *region, start, last int, toEnd bool) {
-	if toEnd {
-		last = d.total
-	}
-	if start != r.start {
-		r.notes = append(r.notes, moved(r.start, min(r.end, d.total), start, last, *d.req.Seen))
-	}
-	r.start, r.end = start, max(last, start)
-}
-
-func moved(start, end, newStart, newEnd int, seen Seen) string {
-	word, by := "added", newStart-start
-	if by < 0 {
-		word, by = "removed", -by
-	}
-	return fmt.Sprintf("%s now %s (%s %s %d above%s)", are("line", start, end), span1(newStart, newEnd), seen.By, word, by, at(seen.When))
 }
 
 // text gives the text being edited as it came in.

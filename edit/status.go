@@ -30,13 +30,6 @@ func linesWord(start, end int) string {
 	return "lines " + span1(start, end)
 }
 
-func are(_ string, start, end int) string {
-	if end <= start {
-		return linesWord(start, end) + " is"
-	}
-	return linesWord(start, end) + " are"
-}
-
 func at(when string) string {
 	if when == "" {
 		return ""

@@ -1,0 +1,161 @@
+package edit
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxShown is how many characters of a line a message shows on either side of the point of interest.
+const maxShown = 80
+
+// visible writes a line so that what cannot be told apart on paper can be: blanks at the ends and in runs as · and →,
+// other unusual characters by their code points. column is the number of characters written for line[:point].
+func visible(line []byte, point int) (text string, column int) {
+	var out []string // one entry per character
+	at := 0
+	for i := 0; i < len(line); {
+		if i == point {
+			at = len(out)
+		}
+		r, size := utf8.DecodeRune(line[i:])
+		out = append(out, visibleChar(line, i, r, size))
+		i += size
+	}
+	if point >= len(line) {
+		at = len(out)
+	}
+	from, to := max(0, at-maxShown), min(len(out), at+maxShown)
+	text = strings.Join(out[from:to], "")
+	column = utf8.RuneCountInString(strings.Join(out[from:at], ""))
+	if from > 0 {
+		text, column = "…"+text, column+1
+	}
+	if to < len(out) {
+		text += "…"
+	}
+	return text, column
+}
+
+func visibleChar(line []byte, i int, r rune, size int) string {
+	switch {
+	case r == utf8.RuneError && size == 1:
+		return fmt.Sprintf("<0x%02X>", line[i])
+	case r == '\t':
+		return "→"
+	case r == ' ':
+		if singleBlank(line, i) {
+			return " "
+		}
+		return "·"
+	case !unicode.IsPrint(r), lookAlike(r) == ' ':
+		return fmt.Sprintf("<U+%04X>", r)
+	}
+	return string(line[i : i+size])
+}
+
+// singleBlank says whether the space at i stands alone between two other characters.
+func singleBlank(line []byte, i int) bool {
+	blank := func(i int) bool { return i < 0 || i >= len(line) || line[i] == ' ' || line[i] == '\t' }
+	return !blank(i-1) && !blank(i+1)
+}
+
+// difference finds where two lines first differ, blanks and look-alikes aside. b may be a part of a: it is held
+// against the part of a that it agrees with longest, which begins at start.
+func difference(a, b []byte) (start, i, j int) {
+	start = skipBlanks(a, 0)
+	i, j = agree(a, b, start)
+	first := skipBlanks(b, 0)
+	for at := start + 1; at < min(len(a), maxStarts) && j < len(b); at++ {
+		if first == len(b) || !sameChar(a[at:], b[first:]) {
+			continue
+		}
+		if i1, j1 := agree(a, b, at); j1 > j {
+			start, i, j = at, i1, j1
+		}
+	}
+	return start, i, j
+}
+
+// maxStarts bounds where in a line the agreement may begin.
+const maxStarts = 1 << 14
+
+// agree walks b along a from start, past the blanks, for as long as they agree.
+func agree(a, b []byte, start int) (i, j int) {
+	i, j = skipBlanks(a, start), skipBlanks(b, 0)
+	for i < len(a) && j < len(b) && sameChar(a[i:], b[j:]) {
+		_, _, sizeA := loosest.char(a[i:])
+		_, _, sizeB := loosest.char(b[j:])
+		i, j = skipBlanks(a, i+sizeA), skipBlanks(b, j+sizeB)
+	}
+	return i, j
+}
+
+// sameChar says whether a and b begin with the same character or look-alikes.
+func sameChar(a, b []byte) bool {
+	_, asA, sizeA := loosest.char(a)
+	_, asB, sizeB := loosest.char(b)
+	if asA == 0 && sizeA == 1 {
+		asA = a[0]
+	}
+	if asB == 0 && sizeB == 1 {
+		asB = b[0]
+	}
+	return asA == asB && (asA != 0 || string(a[:sizeA]) == string(b[:sizeB]))
+}
+
+// literal gives the first byte in which b differs from a[start:], every blank counting.
+func literal(a, b []byte, start int) (i, j int) {
+	for i = start; i < len(a) && j < len(b) && a[i] == b[j]; i, j = i+1, j+1 {
+		continue
+	}
+	for j > 0 && (i < len(a) && !utf8.RuneStart(a[i]) || j < len(b) && !utf8.RuneStart(b[j])) {
+		i, j = i-1, j-1
+	}
+	return i, j
+}
+
+func skipBlanks(line []byte, i int) int {
+	for i < len(line) {
+		blank, _, size := loosest.char(line[i:])
+		if !blank {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// charAt names the character at i, with its combining marks: quoted, and by code points when codes is set.
+func charAt(line []byte, i int, codes bool) string {
+	if i >= len(line) {
+		return "the end of the line"
+	}
+	r, size := utf8.DecodeRune(line[i:])
+	if r == utf8.RuneError && size == 1 {
+		return fmt.Sprintf("the byte 0x%02X, which is no UTF-8", line[i])
+	}
+	end := i + size
+	for end < len(line) {
+		m, n := utf8.DecodeRune(line[end:])
+		if !unicode.Is(unicode.M, m) {
+			break
+		}
+		end += n
+	}
+	s := fmt.Sprintf("%q", line[i:end])
+	if codes {
+		var list []string
+		for _, r := range string(line[i:end]) {
+			list = append(list, fmt.Sprintf("U+%04X", r))
+		}
+		s += " (" + strings.Join(list, " ") + ")"
+	}
+	return s
+}
+
+// plain says whether the character at i is one that anybody can read off the page.
+func plain(line []byte, i int) bool {
+	return i >= len(line) || line[i] > ' ' && line[i] < 0x7f && (i+1 >= len(line) || line[i+1] < utf8.RuneSelf)
+}
