@@ -1,5 +1,7 @@
 package edit
 
+import "strings"
+
 // Delta is the difference between two versions of a text, by lines.
 type Delta struct {
 	hunks              []Hunk
@@ -13,7 +15,13 @@ func Diff(old, new []byte) Delta {
 
 // diffContents is Diff without regard to line endings, which nobody counts lines by.
 func diffContents(old, new []byte) Delta {
-	return diffText(splitText(toLF(old)), splitText(toLF(new)))
+	a, b := splitText(old), splitText(new)
+	for _, text := range [][]string{a, b} {
+		for i, line := range text {
+			text[i] = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
+		}
+	}
+	return diffText(a, b)
 }
 
 func diffText(a, b []string) Delta {

@@ -121,7 +121,7 @@ func open(before []byte, existed bool, req Request) *doc {
 		d.bom, d.body = before[:len(bom)], before[len(bom):]
 	}
 	d.total = countLines(d.body)
-	d.crlf = bytes.Contains(d.body, []byte("\r\n"))
+	d.crlf = indexCRLF(d.body) >= 0
 	return d
 }
 

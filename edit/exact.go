@@ -74,9 +74,8 @@ func findEitherEnding(text []byte, search string) []span {
 	at, dropped := 0, 0
 	original := func(border int) int {
 		for at-dropped < border {
-			i := bytes.Index(text[at:], []byte("\r\n"))
+			i := indexCRLF(text[at:])
 			if i < 0 || at+i-dropped >= border {
-				at = border + dropped
 				break
 			}
 			at += i + 2
@@ -90,11 +89,32 @@ func findEitherEnding(text []byte, search string) []span {
 	return hits
 }
 
+// toLF gives b with LF for every CRLF.
 func toLF(b []byte) []byte {
-	if bytes.Contains(b, []byte("\r\n")) {
-		return bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
+	i := indexCRLF(b)
+	if i < 0 {
+		return b
 	}
-	return b
+	out := make([]byte, 0, len(b))
+	for ; i >= 0; i = indexCRLF(b) {
+		out = append(append(out, b[:i]...), '\n')
+		b = b[i+2:]
+	}
+	return append(out, b...)
+}
+
+// indexCRLF gives the offset of the first CRLF, or -1.
+func indexCRLF(b []byte) int {
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '\r')
+		if i < 0 || at+i+1 >= len(b) {
+			return -1
+		}
+		at += i + 1
+		if b[at] == '\n' {
+			return at - 1
+		}
+	}
 }
 
 func shift(hits []span, by int) []span {

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"hash/maphash"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -42,8 +43,13 @@ var loosest = rung{LookAlikes, noBlanks, true}
 
 // key appends the form of a line that counts on this rung: lines with equal keys are the same.
 func (g rung) key(dst, line []byte) []byte {
-	if g.blanks == allCount {
+	switch g.blanks {
+	case allCount:
 		return append(dst, line...)
+	case noBlanks:
+		if out, ok := withoutBlanks(dst, line, g.fold); ok {
+			return out
+		}
 	}
 	start, gap := len(dst), -1
 	for i := 0; i < len(line); {
@@ -67,6 +73,24 @@ func (g rung) key(dst, line []byte) []byte {
 		i += size
 	}
 	return dst
+}
+
+// withoutBlanks is key for the rungs that look at no blank at all, which every line of a file is put through. It gives
+// up at characters that may be look-alikes.
+func withoutBlanks(dst, line []byte, fold bool) ([]byte, bool) {
+	n := len(dst)
+	dst = slices.Grow(dst, len(line))
+	out := dst[:n+len(line)]
+	for _, c := range line {
+		if fold && c >= utf8.RuneSelf {
+			return dst, false
+		}
+		out[n] = c
+		if c != ' ' && c != '\t' {
+			n++
+		}
+	}
+	return out[:n], true
 }
 
 // char classifies the first character: whether it is a blank, what it counts as when that is not itself, and its

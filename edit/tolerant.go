@@ -50,21 +50,34 @@ func wholeLines(w window, search [][]byte, rungs []rung) []place {
 		return nil
 	}
 	seed := maphash.MakeSeed()
-	if len(occurrences(loosest.hashes(seed, w.text), loosest.hashes(seed, search))) == 0 {
-		return nil
-	}
+	candidates := occurrences(loosest.hashes(seed, w.text), loosest.hashes(seed, search))
 	for _, g := range rungs {
-		var out []place
-		for _, at := range occurrences(g.hashes(seed, w.text), g.hashes(seed, search)) {
-			if g.same(w.text[at:at+len(search)], search) {
-				out = append(out, place{g, at})
-			}
+		if len(candidates) == 0 {
+			return nil
 		}
-		if len(out) > 0 {
+		if out := g.places(w, search, candidates); len(out) > 0 {
 			return out
 		}
 	}
 	return nil
+}
+
+// places gives those of the candidates at which the search stands on this rung. Where there are very many, in a text
+// that repeats itself, hashes sift them first.
+func (g rung) places(w window, search [][]byte, candidates []int) []place {
+	sifted := len(candidates)*len(search) > 2*len(w.text)
+	if sifted {
+		seed := maphash.MakeSeed()
+		candidates = occurrences(g.hashes(seed, w.text), g.hashes(seed, search))
+	}
+	var out []place
+	for _, at := range candidates {
+		// Past the first few, which decide whether there is one place, the hash is trusted.
+		if sifted && len(out) > maxListed || g.same(w.text[at:at+len(search)], search) {
+			out = append(out, place{g, at})
+		}
+	}
+	return out
 }
 
 // same compares lines by their keys, so that no hash has to be trusted.
