@@ -2,28 +2,30 @@ package edit
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
-// leadPair says that a line which the search indents by search stands in the file indented by file.
+// leadPair says that the line at in the search, indented by search, stands in the file indented by file.
 type leadPair struct {
 	search, file string
-	at           int // index of the line in the search
+	at           int
 }
 
 // indenter carries the indentation of a search over to that of the file.
 type indenter struct {
-	rung  rung
-	pairs []leadPair
-	width int    // blanks per level in the search and the replacement; a tab is one level
-	unit  string // one level in the file
+	rung   rung
+	pairs  []leadPair            // one for each way in which an indentation of the search becomes one of the file
+	bySeek map[string][]leadPair // all pairs by the search's indentation, in the order of the lines
+	width  int                   // blanks per level in the search and the replacement; a tab is one level
+	unit   string                // one level in the file
 }
 
 // reindent gives the replacement's lines the file's indentation. kept tells which line of the search each one equals;
 // those become the file's own line. Blank lines get no indentation. A replacement that is already written at the
 // file's indentation is left as it is.
 func (d *doc) reindent(g rung, search, file, replace [][]byte, kept []int) [][]byte {
-	x := indenter{rung: g, pairs: leadPairs(g, search, file)}
+	x := newIndenter(g, search, file)
 	leave := x.same() || x.written(search, file, replace, kept)
 	if !leave {
 		x.width = searchWidth(g, search, replace)
@@ -47,14 +49,22 @@ func (d *doc) reindent(g rung, search, file, replace [][]byte, kept []int) [][]b
 	return out
 }
 
-func leadPairs(g rung, search, file [][]byte) []leadPair {
-	var out []leadPair
+func newIndenter(g rung, search, file [][]byte) indenter {
+	x := indenter{rung: g, bySeek: make(map[string][]leadPair)}
+	known := make(map[leadPair]bool)
 	for i, line := range search {
-		if !g.blank(line) {
-			out = append(out, leadPair{string(g.lead(line)), string(g.lead(file[i])), i})
+		if g.blank(line) {
+			continue
 		}
+		p := leadPair{search: string(g.lead(line)), file: string(g.lead(file[i]))}
+		if !known[p] {
+			known[p] = true
+			x.pairs = append(x.pairs, p)
+		}
+		p.at = i
+		x.bySeek[p.search] = append(x.bySeek[p.search], p)
 	}
-	return out
+	return x
 }
 
 // same says whether the search has the file's indentation throughout.
@@ -96,33 +106,34 @@ func (x indenter) base(text [][]byte) string {
 // lead gives the file's indentation for a line that the replacement indents by lead. at is the line of the search it
 // stands nearest to, which decides where the search is indented one way and the file in several.
 func (x indenter) lead(lead string, at int) string {
-	best, want := -1, x.columns(lead)
-	for i, p := range x.pairs {
-		if best < 0 || x.nearer(p, x.pairs[best], lead, want, at) {
-			best = i
+	if known := x.bySeek[lead]; len(known) > 0 {
+		return atNearest(known, at)
+	}
+	best, want := x.pairs[0], x.columns(lead)
+	for _, p := range x.pairs[1:] {
+		if nearer(want-x.columns(p.search), want-x.columns(best.search)) {
+			best = p
 		}
 	}
-	p := x.pairs[best]
-	if p.search == lead {
-		return p.file
-	}
-	return x.shifted(p.file, want-x.columns(p.search))
+	return x.shifted(atNearest(x.bySeek[best.search], at), want-x.columns(best.search))
 }
 
-// nearer says whether p is a better model than q for a line indented by lead: the same indentation first, then the
-// deepest that is not deeper, then the shallowest; among equals the one whose line is nearest.
-func (x indenter) nearer(p, q leadPair, lead string, want, at int) bool {
-	if (p.search == lead) != (q.search == lead) {
-		return p.search == lead
+// nearer says whether an indentation that falls short of the wanted one by d is a better model for it than one that
+// falls short by e: the deepest that is not deeper, else the shallowest.
+func nearer(d, e int) bool {
+	if (d >= 0) != (e >= 0) {
+		return d >= 0
 	}
-	dp, dq := want-x.columns(p.search), want-x.columns(q.search)
-	if dp != dq {
-		if (dp >= 0) != (dq >= 0) {
-			return dp >= 0
-		}
-		return abs(dp) < abs(dq)
+	return abs(d) < abs(e)
+}
+
+// atNearest gives the file's indentation at the pair that is nearest to a line of the search.
+func atNearest(pairs []leadPair, at int) string {
+	i, _ := slices.BinarySearchFunc(pairs, at, func(p leadPair, at int) int { return p.at - at })
+	if i == len(pairs) || i > 0 && at-pairs[i-1].at <= pairs[i].at-at {
+		i--
 	}
-	return abs(p.at-at) < abs(q.at-at)
+	return pairs[i].file
 }
 
 func abs(n int) int { return max(n, -n) }

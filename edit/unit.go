@@ -61,27 +61,54 @@ func (c *stepCount) common() int {
 
 func spaces(g rung, line []byte) int { return len([]rune(string(g.lead(line)))) }
 
-// unit gives one level of indentation as the file writes it: as around the matched lines where they show it, else as
-// the file mostly does, else as the replacement does.
+// unit gives one level of indentation as the file writes it: as the matched lines show it, else as the file mostly does,
+// else as the replacement does.
 func (d *doc) unit(x indenter) string {
+	bare := true // no matched line is indented
 	for _, p := range x.pairs {
 		if strings.Contains(p.file, "\t") {
 			return "\t"
 		}
+		bare = bare && p.file == ""
 	}
-	tabs, steps := d.habits()
-	spaced := false
-	for _, p := range x.pairs {
-		spaced = spaced || p.file != ""
-	}
-	n := steps.common()
-	switch {
-	case !spaced && tabs > 0 && tabs >= steps.total():
-		return "\t"
-	case n > 0:
+	if n := x.slope(); n > 0 {
 		return strings.Repeat(" ", n)
 	}
-	return strings.Repeat(" ", x.width)
+	tabs, steps := d.habits()
+	n := steps.common()
+	switch {
+	case bare && tabs > 0 && tabs >= steps.total():
+		return "\t"
+	case n == 0:
+		n = x.ratio()
+	}
+	return strings.Repeat(" ", n)
+}
+
+// slope tells by how many spaces the file's lines move when the search's move by one level; 0 when no two lines tell.
+func (x indenter) slope() int {
+	for _, p := range x.pairs {
+		for _, q := range x.pairs {
+			levels := x.columns(q.search) - x.columns(p.search)
+			columns := len(q.file) - len(p.file)
+			if levels > 0 && levels%x.width == 0 && columns > 0 && columns%(levels/x.width) == 0 && columns/(levels/x.width) <= maxUnit {
+				return columns / (levels / x.width)
+			}
+		}
+	}
+	return 0
+}
+
+// ratio takes the depth of an indented line in the search as its depth in the file, and by that tells the file's
+// unit; where that does not come out even it is the search's.
+func (x indenter) ratio() int {
+	for _, p := range x.pairs {
+		levels := x.columns(p.search) / x.width
+		if levels > 0 && len(p.file) > 0 && len(p.file)%levels == 0 && len(p.file)/levels <= maxUnit {
+			return len(p.file) / levels
+		}
+	}
+	return x.width
 }
 
 func (c *stepCount) total() int {
