@@ -36,9 +36,9 @@ func unmarkedWide(b []byte) string {
 	switch {
 	case pairs < 4 || len(b)%2 != 0:
 		return ""
-	case zeros[1] > pairs*3/4 && zeros[0] < pairs/8:
+	case zeros[1] > pairs*3/4 && zeros[0] <= pairs/8:
 		return "UTF-16LE"
-	case zeros[0] > pairs*3/4 && zeros[1] < pairs/8:
+	case zeros[0] > pairs*3/4 && zeros[1] <= pairs/8:
 		return "UTF-16BE"
 	}
 	return ""

@@ -149,14 +149,14 @@ func join(text []string) []byte {
 	return b.Bytes()
 }
 
-// TakeBack gives after with its n-th hunk (from 0) undone, the hunks being those of Diff(before, after). It is what
-// Merge3 takes as theirs to undo one hunk of an edit.
-func TakeBack(before, after []byte, n int) []byte {
+// RevertHunk gives after with its n-th hunk (from 0) undone, the hunks being those of Diff(before, after); ok is false
+// when there is none. It is what [Merge3] takes as theirs to undo one hunk of an edit.
+func RevertHunk(before, after []byte, n int) (reverted []byte, ok bool) {
 	a, b := splitText(before), splitText(after)
 	blocks := compare(a, b)
 	if n < 0 || n >= len(blocks) {
-		return after
+		return nil, false
 	}
 	k := blocks[n]
-	return slices.Concat(join(b[:k.b0]), join(a[k.a0:k.a1]), join(b[k.b1:]))
+	return slices.Concat(join(b[:k.b0]), join(a[k.a0:k.a1]), join(b[k.b1:])), true
 }

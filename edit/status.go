@@ -30,11 +30,15 @@ func linesWord(start, end int) string {
 	return "lines " + span1(start, end)
 }
 
+// at puts a time behind a sentence: a clock time, or words such as "a moment ago".
 func at(when string) string {
-	if when == "" {
+	switch {
+	case when == "":
 		return ""
+	case when[0] >= '0' && when[0] <= '9':
+		return " at " + when
 	}
-	return " at " + when
+	return " " + when
 }
 
 // describe writes the status of an edit that changes something.
