@@ -20,7 +20,7 @@ func (d *doc) fill(r region) (Plan, error) {
 	s := span{r.from, r.to}
 	text := d.unmarked(s.from, d.req.Replace)
 	f := found{match: Range, replace: d.req.Replace}
-	if r.start == 1 && r.end == d.total {
+	if r.start == 1 && r.end == d.total && !r.part {
 		f.match = WholeFile
 		f.patches = []patch{{s.from, s.to, d.fitEndings(s, text)}}
 		return d.plan(r, f)

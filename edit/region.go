@@ -12,6 +12,7 @@ type region struct {
 	start, end int // 1-based, included; end is start-1 where there are no lines
 	from, to   int // bytes of the body
 	given      bool
+	part       bool     // in the agent's numbers it is not the whole text, though it may have become so
 	notes      []string // what became of the numbers that were given
 }
 
@@ -87,6 +88,7 @@ func (d *doc) follow(r *region) error {
 	if r.start > seen.total {
 		return nil // a number that the agent cannot have from there
 	}
+	r.part = r.start > 1 || r.end < seen.total
 	last := min(r.end, seen.total)
 	start, end, touched := delta.Rebase(r.start, last)
 	if d.req.Search == "" && touched {
