@@ -15,12 +15,12 @@ type Op uint8
 
 // The kinds of change.
 const (
-	OpWrite  Op = 1 << iota // write_file: the whole content is given
-	OpEdit                  // edit_file, edit_files: a part of the content is replaced
-	OpRevert                // revert_file, run/revert: a snapshot is restored
-	OpUndo                  // edits/undo: one journalled change is taken back by a person
-	OpAppend                // operator write with append
-	OpOperator              // operator write
+	OpWrite    Op = 1 << iota // write_file: the whole content is given
+	OpEdit                    // edit_file, edit_files: a part of the content is replaced
+	OpRevert                  // revert_file, run/revert: a snapshot is restored
+	OpUndo                    // edits/undo: one journalled change is taken back by a person
+	OpAppend                  // operator write with append
+	OpOperator                // operator write
 )
 
 // String gives the word that the journal and the messages use.
@@ -59,6 +59,7 @@ type Change struct {
 	Path    Path        // as normalised; what messages name
 	Real    Path        // after resolving symlinks; what is written
 	Existed bool        // whether the file was there
+	Unread  bool        // it was there but could not be read: Before is nil, and a judge that needs it fails closed
 	Before  []byte      // its bytes, nil when it was not there
 	Mode    fs.FileMode // its permission bits, or the ones that a new file gets
 	After   []byte      // what is going to be written
@@ -66,6 +67,8 @@ type Change struct {
 	Call    string      // digest of the call's arguments; the same call again has the same digest
 	Input   []byte      // the text the agent sent (write_file content, edit_file replacement), for judges of the input itself
 	FS      fs.FS       // the workspace, for judges that need siblings; confined to the root
+	Arrived int64       // when the call came in, as run.Asks.Arrive counts; it tells a second ask from one that raced the first
+	With    []Path      // the real paths of all changes of the same call, this one's too; nil when it is alone
 	Notes   []string    // sentences for the status, added by checkers and by the door
 }
 
