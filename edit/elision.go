@@ -76,20 +76,21 @@ func elides(words string, alone bool) bool {
 	switch {
 	case inner == "":
 		return opens && alone
-	case opens:
-		return keyword(fields, 4) && len(fields) <= 12
-	case closes:
-		return keyword(fields, 2) && len(fields) <= 12
+	case opens || closes:
+		return keyword(fields)
 	}
 	return unchanged(fields)
 }
 
-// keyword says whether one of the first n words is one that stands for what is left out.
-func keyword(fields []string, n int) bool {
-	for _, w := range fields[:min(n, len(fields))] {
+// keyword says whether a comment with dots begins, fill words aside, with one that stands for what is left out.
+func keyword(fields []string) bool {
+	for _, w := range fields {
 		switch w {
-		case "existing", "rest", "unchanged", "remaining", "remainder":
+		case "existing", "rest", "unchanged", "remaining", "remainder", "omitted", "unmodified":
 			return true
+		case "the", "all", "other", "and", "of", "your", "our", "keep", "plus", "code", "lines", "content":
+		default:
+			return false
 		}
 	}
 	return false
@@ -103,11 +104,12 @@ func unchanged(fields []string) bool {
 		switch w {
 		case "rest", "remaining", "remainder", "existing", "other", "everything":
 			what = true
-		case "unchanged", "same", "omitted", "before":
+		case "unchanged", "unmodified", "same", "omitted", "before":
 			kept = true
 		case "the", "of", "this", "all", "is", "are", "was", "stays", "stay", "remains", "remain", "as", "else", "here", "above", "below", "for",
 			"brevity", "code", "file", "function", "functions", "method", "methods", "class", "classes", "lines", "body", "content", "contents",
-			"imports", "implementation", "logic", "module", "document", "section", "sections", "and", "it":
+			"imports", "implementation", "logic", "module", "document", "page", "text", "section", "sections", "fields", "tests", "rules", "styles",
+			"markup", "config", "and", "it":
 		default:
 			return false
 		}

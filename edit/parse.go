@@ -106,9 +106,27 @@ func parseYAML(b []byte) error {
 			return nil
 		}
 		if err != nil {
-			return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+			return yamlError(strings.TrimPrefix(err.Error(), "yaml: "))
 		}
 	}
+}
+
+// yamlError puts the line right in an error of the YAML parser: what its grammar finds it counts from 0, and leaves
+// line 0 out; what its scanner finds it counts from 1.
+func yamlError(text string) error {
+	line, what := 0, text
+	if _, err := fmt.Sscanf(text, "line %d:", &line); err == nil {
+		_, what, _ = strings.Cut(text, ": ")
+	}
+	switch what {
+	case "did not find expected node content", "did not find expected '-' indicator", "did not find expected key",
+		"did not find expected ',' or ']'", "did not find expected ',' or '}'", "did not find expected <document start>":
+		line++
+	}
+	if line == 0 {
+		return errors.New(text)
+	}
+	return onLine(line, what)
 }
 
 func parseTOML(b []byte) error {
