@@ -90,7 +90,7 @@ func (t *Turn) NotOwed(paths []string, real func(string) string, delivered func(
 			return "", nil
 		}
 	}
-	return "That is not the file you owe. Still to write:" + joinPaths(t.owed), nil
+	return fmt.Sprintf("That is not the file you owe: %s was not written. Still to write, with write_file or edit_file:%s%s", paths[0], joinPaths(t.owed), t.makerHint(t.owed)), nil
 }
 
 // OwesWords tells whether the turn owes the file at a range of words: each draft of it is new prose.
