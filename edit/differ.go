@@ -3,21 +3,23 @@ package edit
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
+
+// maxIndents is how many changes of indentation a status names.
+const maxIndents = 3
 
 // differences tells in what the search differs from the lines of the file that it was taken for. first is the number
 // of the first line.
 func differences(g rung, first int, search, file [][]byte) []string {
-	var out []string
+	var out, indents []string
 	var trailing, spacing, alike []int
-	indents := make(map[string]bool)
 	for i := range search {
 		s, f := search[i], file[i]
 		if !g.blank(s) && !g.blank(f) && !bytes.Equal(g.lead(s), g.lead(f)) {
-			if change := blanksName(g.lead(s)) + " → " + blanksName(g.lead(f)); !indents[change] {
-				indents[change] = true
-				out = append(out, "indent: "+change)
+			if change := blanksName(g.lead(s)) + " → " + blanksName(g.lead(f)); !slices.Contains(indents, change) {
+				indents = append(indents, change)
 			}
 		}
 		if !bytes.Equal(g.trail(s), g.trail(f)) {
@@ -31,8 +33,8 @@ func differences(g rung, first int, search, file [][]byte) []string {
 			spacing = append(spacing, first+i)
 		}
 	}
-	if len(out) > 3 {
-		out = []string{"indent"}
+	if n := len(indents); n > 0 {
+		out = append(out, "indent: "+strings.Join(indents[:min(n, maxIndents)], ", "))
 	}
 	out = append(out, onLines("trailing blanks", trailing)...)
 	out = append(out, onLines("spacing", spacing)...)

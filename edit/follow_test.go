@@ -27,7 +27,7 @@ func TestRangeFollowsTheChangesOfOthers(t *testing.T) {
 		{name: "the line is gone", seen: "a\nb\nc\n", now: "a\nc\n", replace: "bb", start: 2, end: 2, code: Stale, says: "Nothing is left of it"},
 		{name: "only endings changed", seen: "a\nb\nc\n", now: "x\r\na\r\nb\r\nc\r\n", replace: "B", start: 2, end: 2, after: "x\r\na\r\nB\r\nc\r\n"},
 		{name: "whole file, lines added at the end", seen: "a\nb\n", now: "a\nb\nx\n", replace: "c\n", start: 1, end: 2, after: "c\nx\n", says: "Line 3, added below by B at 14:02, kept."},
-		{name: "past the end, lines added at the end", seen: "a\nb\n", now: "a\nb\nx\n", replace: "c\n", start: 1, end: 9, after: "c\nx\n", says: "End_line 9 is past the end and was taken as 2."},
+		{name: "past the end, lines added at the end", seen: "a\nb\n", now: "a\nb\nx\n", replace: "c\n", start: 1, end: 9, after: "c\nx\n", says: "The given end_line 9 is past the end and was taken as 2."},
 		{name: "whole file, nothing else changed", seen: "a\nb\n", now: "a\nb\n", replace: "c", start: 1, end: 2, after: "c"},
 		{name: "whole file, a line changed", seen: "a\nb\n", now: "a\nB\n", replace: "c\n", start: 1, end: 2, code: Stale},
 		{name: "an open last line was closed and added to", seen: "a\nb", now: "a\nb\nc", replace: "B", start: 2, end: 2, after: "a\nB\nc"},

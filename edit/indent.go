@@ -111,7 +111,7 @@ func (x indenter) lead(lead string, at int) string {
 	}
 	best, want := x.pairs[0], x.columns(lead)
 	for _, p := range x.pairs[1:] {
-		if nearer(want-x.columns(p.search), want-x.columns(best.search)) {
+		if x.nearer(want-x.columns(p.search), want-x.columns(best.search)) {
 			best = p
 		}
 	}
@@ -119,8 +119,12 @@ func (x indenter) lead(lead string, at int) string {
 }
 
 // nearer says whether an indentation that falls short of the wanted one by d is a better model for it than one that
-// falls short by e: the deepest that is not deeper, else the shallowest.
-func nearer(d, e int) bool {
+// falls short by e: whole levels first, so that a line aligned inside of a level is no model; then the deepest that is
+// not deeper, else the shallowest.
+func (x indenter) nearer(d, e int) bool {
+	if (d%x.width == 0) != (e%x.width == 0) {
+		return d%x.width == 0
+	}
 	if (d >= 0) != (e >= 0) {
 		return d >= 0
 	}

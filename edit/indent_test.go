@@ -79,5 +79,10 @@ func TestReindent(t *testing.T) {
 			name: "wrapped, all in spaces of another depth", before: "if x:\n    if z:\n        a()\n        b()\n", search: "    a()\n    b()\n", replace: "    if y:\n        a()\n    b()\n",
 			after: "if x:\n    if z:\n        if y:\n            a()\n        b()\n",
 		},
+		{
+			name: "a comment aligned inside of a level is no model", before: "class K {\n\t/**\n\t * a\n\t */\n\tint f() {\n\t\treturn 1;\n\t}\n}\n",
+			search: "    /**\n     * a\n     */", replace: "    /**\n     * b\n     */\n    int g() {\n        return 2;\n    }\n\n    /**\n     * a\n     */",
+			after: "class K {\n\t/**\n\t * b\n\t */\n\tint g() {\n\t\treturn 2;\n\t}\n\n\t/**\n\t * a\n\t */\n\tint f() {\n\t\treturn 1;\n\t}\n}\n",
+		},
 	})
 }

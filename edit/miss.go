@@ -1,12 +1,10 @@
 package edit
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
 	"github.com/toold/toold/edit/lines"
-	"golang.org/x/text/unicode/norm"
 )
 
 // miss explains that the search is nowhere in the region: what comes nearest and in what it differs, and what else is
@@ -27,9 +25,9 @@ func (d *doc) miss(r region, w window) *Error {
 		m.explain()
 	}
 	if d.total == 0 || 2*len(d.req.Search) >= len(d.body) {
-		m.say("%s", d.wholeFileForm())
+		m.say(d.wholeFileForm())
 	}
-	return &Error{Code: NoMatch, Text: m.text.String(), Line: m.line}
+	return &Error{Code: NoMatch, Text: strings.TrimSpace(m.text.String()), Line: m.line}
 }
 
 // missing gathers the message about a search that was not found.
@@ -42,17 +40,20 @@ type missing struct {
 	line   int // the line the message is about
 }
 
-func (m *missing) say(format string, args ...any) { fmt.Fprintf(&m.text, format, args...) }
+// say adds a sentence; behind shown lines it begins a line.
+func (m *missing) say(format string, args ...any) {
+	if strings.HasSuffix(m.text.String(), "\n") {
+		format = strings.TrimPrefix(format, " ")
+	}
+	fmt.Fprintf(&m.text, format, args...)
+}
 
 func (m *missing) explain() {
 	outside := m.outside()
 	gone := !outside && m.gone()
 	m.replaced()
-	if !outside {
-		m.escaped()
-		if !gone {
-			m.nearest()
-		}
+	if !outside && !gone && !m.escaped() {
+		m.nearest()
 	}
 	if m.doc.req.Missed {
 		m.around()
@@ -81,16 +82,28 @@ func (m *missing) outside() bool {
 // locate gives the lines of the first place where the search stands in body, exactly or else tolerantly.
 func locate(body []byte, search string) (Hunk, bool) {
 	d := open(body, true, Request{Search: search})
-	all := region{start: 1, end: d.total, to: len(d.body)}
-	if hits, _ := d.exact(all, search); len(hits) > 0 {
-		first := lines.At(d.body, hits[0].from)
-		return Hunk{OldStart: first, OldLines: countLines(d.body[lineStart(d.body, hits[0].from):hits[0].to])}, true
+	if h, ok := d.locateExact(); ok {
+		return h, true
 	}
-	want := searchLines(search)
-	if places := wholeLines(d.window(all), want, ladder()); len(places) > 0 {
-		return Hunk{OldStart: places[0].at + 1, OldLines: len(want)}, true
+	return d.locateTolerant()
+}
+
+func (d *doc) locateExact() (Hunk, bool) {
+	hits, _ := d.exact(d.whole(), d.req.Search)
+	if len(hits) == 0 {
+		return Hunk{}, false
 	}
-	return Hunk{}, false
+	h := hits[0]
+	return Hunk{OldStart: lines.At(d.body, h.from), OldLines: countLines(d.body[lineStart(d.body, h.from):h.to])}, true
+}
+
+func (d *doc) locateTolerant() (Hunk, bool) {
+	want := searchLines(d.req.Search)
+	places := wholeLines(d.window(d.whole()), want, ladder())
+	if len(places) == 0 {
+		return Hunk{}, false
+	}
+	return Hunk{OldStart: places[0].at + 1, OldLines: len(want)}, true
 }
 
 // gone tells which change took the text away and what stands in its place.
@@ -98,22 +111,39 @@ func (m *missing) gone() bool {
 	if m.doc.req.History == nil {
 		return false
 	}
-	for _, v := range m.doc.req.History() {
-		s, ok := locate(v.Text, m.doc.req.Search)
-		if !ok {
-			continue
-		}
-		start, end, _ := Diff(v.Text, m.doc.text()).Rebase(s.OldStart, s.OldStart+s.OldLines-1)
-		m.line = min(max(start, 1), m.doc.total)
-		m.say(" That text was there until %s%s.", edits(v.By), at(v.When))
-		if end < start {
-			m.say(" Its lines are gone now.")
-		} else {
-			m.say(" It now reads:\n%s", m.doc.numberedLines(start, min(end, start+maxRows-1)))
-		}
-		return true
+	v, s, ok := lastWith(m.doc.req.History(), m.doc.req.Search)
+	if !ok {
+		return false
 	}
-	return false
+	start, end, _ := Diff(v.Text, m.doc.text()).Rebase(s.OldStart, s.OldStart+s.OldLines-1)
+	m.line = min(max(start, 1), m.doc.total)
+	m.say(" That text was there until %s%s;", edits(v.By), at(v.When))
+	if end < start {
+		m.say(" its lines are gone now.")
+	} else {
+		m.say(" it now reads:\n%s", m.doc.numberedLines(start, min(end, start+maxRows-1)))
+	}
+	return true
+}
+
+// tolerantVersions is how many of the last versions are searched tolerantly, which takes longer.
+const tolerantVersions = 5
+
+// lastWith gives the newest version that has the text, and where.
+func lastWith(versions []Version, search string) (Version, Hunk, bool) {
+	docs := make([]*doc, len(versions))
+	for i, v := range versions {
+		docs[i] = open(v.Text, true, Request{Search: search})
+		if h, ok := docs[i].locateExact(); ok {
+			return v, h, true
+		}
+	}
+	for i, d := range docs[:min(len(docs), tolerantVersions)] {
+		if h, ok := d.locateTolerant(); ok {
+			return versions[i], h, true
+		}
+	}
+	return Version{}, Hunk{}, false
 }
 
 func edits(by string) string {
@@ -123,14 +153,13 @@ func edits(by string) string {
 	return by + "'s edit"
 }
 
-// replaced tells that the replacement is in the file already.
+// replaced tells that the replacement is in the file already. One that is a part of the search tells nothing by that.
 func (m *missing) replaced() {
 	text := strings.TrimSpace(m.doc.req.Replace)
-	if len(text) < 3 {
+	if len(text) < 3 || strings.Contains(m.doc.req.Search, text) {
 		return
 	}
-	w := m.doc.window(region{start: 1, end: m.doc.total, to: len(m.doc.body)})
-	places := wholeLines(w, searchLines(m.doc.req.Replace), ladder()[:2])
+	places := wholeLines(m.doc.window(m.doc.whole()), searchLines(m.doc.req.Replace), ladder()[:2])
 	if len(places) == 0 {
 		return
 	}
@@ -142,7 +171,7 @@ func (m *missing) replaced() {
 }
 
 // escaped tells that the search would be found if its backslash escapes or entities were undone.
-func (m *missing) escaped() {
+func (m *missing) escaped() bool {
 	for _, u := range []struct {
 		what string
 		undo *strings.Replacer
@@ -157,9 +186,11 @@ func (m *missing) escaped() {
 		if s, ok := locate(m.doc.body, undone); ok {
 			m.say(" It would match %s without the %s in it: send the text as it stands in the file, in the replacement too.",
 				linesWord(s.OldStart, s.OldStart+s.OldLines-1), u.what)
-			return
+			m.line = s.OldStart
+			return true
 		}
 	}
+	return false
 }
 
 // nearest shows the nearest line against the search's.
@@ -185,16 +216,15 @@ func (m *missing) nearest() {
 // compare puts the two lines under each other and points at the first difference.
 func (m *missing) compare(n near, have, want []byte) {
 	start, i, j := difference(have, want)
-	what := "The nearest is"
+	what := fmt.Sprintf("The nearest is line %d, against line %d of the search", m.w.start+n.at, n.search+1)
 	if j == len(want) && len(m.search) == 1 {
-		// All of it is there, in a part of a line: only blanks or look-alikes keep it from matching.
-		what = "It stands apart from blanks or look-alike characters in a part of a line, which must match exactly:"
+		what = fmt.Sprintf("Line %d holds it but for blanks or look-alike characters, and a part of a line must match exactly", m.w.start+n.at)
 		i, j = literal(have, want[skipBlanks(want, 0):], start)
 		j += skipBlanks(want, 0)
 	}
 	file, a := visible(have, i)
 	search, b := visible(want, j)
-	m.say(" %s line %d, against line %d of the search (· is a space, → a tab):\n", what, m.w.start+n.at, n.search+1)
+	m.say(" %s (· is a space, → a tab):\n", what)
 	m.say("  file:   %s\n", file)
 	if a != b {
 		m.say("          %s^\n", strings.Repeat(" ", a))
@@ -202,8 +232,31 @@ func (m *missing) compare(n near, have, want []byte) {
 	m.say("  search: %s\n          %s^\n", search, strings.Repeat(" ", b))
 	codes := !plain(have, i) || !plain(want, j)
 	m.say("The file has %s where the search has %s.", charAt(have, i, codes), charAt(want, j, codes))
-	if !bytes.Equal(have, want) && bytes.Equal(norm.NFC.Bytes(have), norm.NFC.Bytes(want)) {
+	if composedAlike(have, want) {
 		m.say(" The two are the same letters, composed in one and decomposed in the other.")
+	}
+	m.skipped(n)
+}
+
+// maxSkip is how many lines further on a line is looked for that is not where it should be.
+const maxSkip = 30
+
+// skipped tells when either side only has lines there that the other lacks.
+func (m *missing) skipped(n near) {
+	same := func(i, j int) bool {
+		return !loosest.blank(m.search[j]) && loosest.same(m.w.text[i:i+1], m.search[j:j+1])
+	}
+	for i := n.at + 1; i < min(len(m.w.text), n.at+maxSkip); i++ {
+		if same(i, n.search) {
+			m.say(" The search leaves out %s of the file.", linesWord(m.w.start+n.at, m.w.start+i-1))
+			return
+		}
+	}
+	for j := n.search + 1; j < min(len(m.search), n.search+maxSkip); j++ {
+		if same(n.at, j) {
+			m.say(" The file does not have %s of the search.", linesWord(n.search+1, j))
+			return
+		}
 	}
 }
 
@@ -214,7 +267,10 @@ const maxRows = 40
 func (m *missing) around() {
 	start := max(1, min(m.line-maxRows/2, m.doc.total-maxRows+1))
 	end := min(m.doc.total, start+maxRows-1)
-	m.say("\nLines %d-%d of %d:\n%s", start, end, m.doc.total, strings.TrimSuffix(m.doc.numberedLines(start, end), "\n"))
+	if !strings.HasSuffix(m.text.String(), "\n") {
+		m.say("\n")
+	}
+	m.say("Lines %d-%d of %d:\n%s", start, end, m.doc.total, m.doc.numberedLines(start, end))
 }
 
 // numberedLines shows lines as read_file does, long ones cut.

@@ -16,12 +16,15 @@ type region struct {
 	notes      []string // what became of the numbers that were given
 }
 
+// whole is the region of all lines.
+func (d *doc) whole() region { return region{start: 1, end: d.total, to: len(d.body)} }
+
 // toLast is the end of a range that goes to the last line, wherever that is.
 const toLast = math.MaxInt
 
 // region works out the range of a request.
 func (d *doc) region() (region, error) {
-	r := region{start: 1, end: d.total, to: len(d.body)}
+	r := d.whole()
 	if d.req.Start == nil && d.req.End == nil {
 		return r, nil
 	}
@@ -37,7 +40,7 @@ func (d *doc) region() (region, error) {
 		return r, nil
 	}
 	if r.start > d.total {
-		return r, d.outOfRange(fmt.Sprintf("start_line %d is past the end", r.start))
+		return r, d.pastEnd(r.start)
 	}
 	if r.end > d.total {
 		r.clamp(d.total)
@@ -48,7 +51,7 @@ func (d *doc) region() (region, error) {
 
 func (r *region) clamp(last int) {
 	if r.end != toLast {
-		r.notes = append(r.notes, fmt.Sprintf("end_line %d is past the end and was taken as %d", r.end, last))
+		r.notes = append(r.notes, fmt.Sprintf("the given end_line %d is past the end and was taken as %d", r.end, last))
 	}
 	r.end = last
 }
@@ -131,6 +134,14 @@ func (d *doc) outOfRange(what string) *Error {
 		has = "the file does not exist"
 	}
 	return fail(OutOfRange, "%s: %s; %s. Nothing was changed.%s", d.req.Path, what, has, d.wholeFileForm())
+}
+
+func (d *doc) pastEnd(start int) *Error {
+	e := d.outOfRange(fmt.Sprintf("start_line %d is past the end", start))
+	if d.total > 0 && d.req.Search == "" {
+		e.Text += fmt.Sprintf(" To add lines at the end, send an empty search, start_line %d, and as replace line %d with the new lines behind it.", d.total, d.total)
+	}
+	return e
 }
 
 // wholeFileForm tells how to replace everything.

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -123,7 +124,7 @@ func (d *doc) matchNotes(f found) []string {
 	default:
 		out = append(out, "not an exact match ("+string(f.match)+"): "+strings.Join(f.notes, "; "))
 	}
-	if f.match != Exact {
+	if f.match != Exact && f.match != LineEndings {
 		return out
 	}
 	return append(out, d.insideWords(f)...)
@@ -179,11 +180,15 @@ func isWord(r rune) bool {
 	return r == '_' || r == '$' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// joined tells when an exact replacement took a newline away and so glued two lines together.
+// joined tells when an exact replacement took a newline away and so glued two lines together, or took the CR of a
+// CRLF.
 func (d *doc) joined(f found) []string {
+	if f.match != Exact && f.match != LineEndings {
+		return nil
+	}
 	for _, p := range f.patches {
-		if f.match != Exact && f.match != LineEndings {
-			return nil
+		if bytes.HasSuffix(d.body[:p.to], []byte("\r")) && bytes.HasPrefix(d.body[p.to:], []byte("\n")) && !bytes.HasSuffix(p.text, []byte("\r")) {
+			return []string{fmt.Sprintf("the search ended with the CR of a CRLF and the replacement does not: line %d ended with CRLF and now ends with LF", lines.At(d.body, p.to))}
 		}
 		ends := p.to > 0 && d.body[p.to-1] == '\n' && p.to < len(d.body)
 		if ends && len(p.text) > 0 && p.text[len(p.text)-1] != '\n' {
@@ -194,11 +199,12 @@ func (d *doc) joined(f found) []string {
 	return nil
 }
 
-// clip shortens s to about n characters.
+// clip shortens s to n characters.
 func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
+		}
 	}
-	return string(r[:n]) + "…"
+	return s
 }

@@ -1,41 +1,50 @@
 package edit
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxShown is how many characters of a line a message shows on either side of the point of interest.
 const maxShown = 80
 
 // visible writes a line so that what cannot be told apart on paper can be: blanks at the ends and in runs as · and →,
-// other unusual characters by their code points. column is the number of characters written for line[:point].
+// other unusual characters by their code points. Of a long line it writes what is around point; column is the number
+// of characters in front of that.
 func visible(line []byte, point int) (text string, column int) {
-	var out []string // one entry per character
-	at := 0
-	for i := 0; i < len(line); {
+	from, to := point, point
+	for n := 0; n < maxShown && from > 0; n++ {
+		_, size := utf8.DecodeLastRune(line[:from])
+		from -= size
+	}
+	for n := 0; n < maxShown && to < len(line); n++ {
+		_, size := utf8.DecodeRune(line[to:])
+		to += size
+	}
+	var out strings.Builder
+	if from > 0 {
+		out.WriteString("…")
+	}
+	for i := from; i < to; {
 		if i == point {
-			at = len(out)
+			column = utf8.RuneCountInString(out.String())
 		}
 		r, size := utf8.DecodeRune(line[i:])
-		out = append(out, visibleChar(line, i, r, size))
+		out.WriteString(visibleChar(line, i, r, size))
 		i += size
 	}
-	if point >= len(line) {
-		at = len(out)
+	if point == to {
+		column = utf8.RuneCountInString(out.String())
 	}
-	from, to := max(0, at-maxShown), min(len(out), at+maxShown)
-	text = strings.Join(out[from:to], "")
-	column = utf8.RuneCountInString(strings.Join(out[from:at], ""))
-	if from > 0 {
-		text, column = "…"+text, column+1
+	if to < len(line) {
+		out.WriteString("…")
 	}
-	if to < len(out) {
-		text += "…"
-	}
-	return text, column
+	return out.String(), column
 }
 
 func visibleChar(line []byte, i int, r rune, size int) string {
@@ -67,19 +76,23 @@ func difference(a, b []byte) (start, i, j int) {
 	start = skipBlanks(a, 0)
 	i, j = agree(a, b, start)
 	first := skipBlanks(b, 0)
-	for at := start + 1; at < min(len(a), maxStarts) && j < len(b); at++ {
+	work := len(b)
+	for at := start + 1; at < len(a) && j < len(b) && work < maxWork; at++ {
+		work++
 		if first == len(b) || !sameChar(a[at:], b[first:]) {
 			continue
 		}
-		if i1, j1 := agree(a, b, at); j1 > j {
+		i1, j1 := agree(a, b, at)
+		work += j1
+		if j1 > j {
 			start, i, j = at, i1, j1
 		}
 	}
 	return start, i, j
 }
 
-// maxStarts bounds where in a line the agreement may begin.
-const maxStarts = 1 << 14
+// maxWork bounds how many characters are compared to find where in a line the agreement begins.
+const maxWork = 1 << 20
 
 // agree walks b along a from start, past the blanks, for as long as they agree.
 func agree(a, b []byte, start int) (i, j int) {
@@ -125,6 +138,12 @@ func skipBlanks(line []byte, i int) int {
 		i += size
 	}
 	return i
+}
+
+// composedAlike says whether two lines are the same letters, composed in one and decomposed in the other.
+func composedAlike(a, b []byte) bool {
+	const most = 1 << 12 // bytes of a line that anybody would compare by eye
+	return len(a) < most && len(b) < most && !bytes.Equal(a, b) && bytes.Equal(norm.NFC.Bytes(a), norm.NFC.Bytes(b))
 }
 
 // charAt names the character at i, with its combining marks: quoted, and by code points when codes is set.
