@@ -8,7 +8,7 @@ import (
 
 // The codes of an [Error], stable words for programs.
 const (
-	NoContainer       = "no_container"       // there is no usable container; nothing was run
+	NoContainer       = "no_container"       // there is no usable container, or it went away while the command ran
 	EngineUnreachable = "engine_unreachable" // the container engine does not answer; nothing was run
 	EngineLost        = "engine_lost"        // the engine went away while the command ran; how it ended is not known
 	Timeout           = "timeout"            // the time limit passed; the command was killed
@@ -26,6 +26,9 @@ type Error struct {
 	Code string // one of the codes above
 	Text string // a sentence without the leading "Error: "
 	Err  error  // the cause, or nil
+
+	// Started says that the command had begun. Otherwise nothing was run.
+	Started bool
 }
 
 // Error gives the text and its cause.

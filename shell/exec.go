@@ -42,8 +42,8 @@ type Status struct {
 // Exec returns when the command itself has ended, not when the pipes that its background children hold are closed.
 // Standard input is empty and there is no terminal. When ctx ends first, the command and every process that it
 // started are killed, and the error is an [*Error] with the code [Timeout] or [Cancelled]; what was printed until then
-// has been written. Other errors are [*Error] too. With [EngineLost] the command was started and how it ended is not
-// known; with any other code but those three nothing was run.
+// has been written. Other errors are [*Error] too; their Started tells whether the command had begun, in which case how
+// it ended is not known.
 //
 // stdout and stderr are never written to after Exec has returned, and never at the same time.
 type Executor interface {

@@ -89,7 +89,7 @@ func explain(err error) error {
 	var other *guard.NotGuard
 	switch {
 	case errors.As(err, &lost) && lost.Started:
-		return shell.Errorf(shell.EngineLost, err, "the command's guard was killed, so how the command ended is not known")
+		return &shell.Error{Code: shell.EngineLost, Text: "the command's guard was killed, so how the command ended is not known", Err: err, Started: true}
 	case errors.As(err, &lost), errors.As(err, &other):
 		return failed(err)
 	}
