@@ -1,0 +1,43 @@
+package rpc
+
+import (
+	"errors"
+
+	"go.lsp.dev/jsonrpc2"
+)
+
+// The codes of errors.
+const (
+	CodeParse          = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternal       = -32603
+	CodeCancelled      = -32800
+	CodeShuttingDown   = -32050
+)
+
+// Error is a JSON-RPC error: the call did not reach a tool.
+type Error struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// Error gives the message.
+func (e *Error) Error() string { return e.Message }
+
+// wireError gives an error the form that goes over the wire; a plain error is an internal one.
+func wireError(err error) *jsonrpc2.Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return jsonrpc2.NewError(CodeInternal, err.Error())
+	}
+	w := jsonrpc2.NewError(jsonrpc2.Code(e.Code), e.Message)
+	if e.Data != nil {
+		if raw, err := encode(e.Data); err == nil {
+			w.Data = raw
+		}
+	}
+	return w
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package rpc
+
+import "net"
+
+// peerOf cannot ask this system who is at the other end; the rights of the socket's folder are the wall.
+func peerOf(net.Conn) (Peer, error) { return Peer{}, nil }
