@@ -1,0 +1,203 @@
+// Package store keeps what must outlive the daemon: the journal of changes, the snapshots of runs, the contents of
+// both, events, the command log and the approvals log. Nothing above it knows what it is kept in.
+//
+// It is one SQLite database with large contents beside it as files. One goroutine writes, and commits whatever has
+// queued up together; readers have connections of their own and never wait for it. A change of a workspace file is
+// written before the file is touched ([Store.Begin]) and closed after ([Store.Finish]); what a killed process left
+// open, [Store.OpenIntents] lists at the next start.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+)
+
+const (
+	databaseName = "toold.db"
+	blobsName    = "blobs"
+	lockName     = "lock"
+)
+
+// Options are what a store needs from its owner.
+type Options struct {
+	Clock func() time.Time // the one clock that every recorded time comes from; time.Now when nil
+	Log   *slog.Logger     // discarded when nil
+}
+
+// Store is an open store. Its methods may be called concurrently.
+type Store struct {
+	dir    string
+	clock  func() time.Time
+	log    *slog.Logger
+	lock   *os.File // held for life: one process per folder
+	writer *writer
+	reads  *statements
+	tasks  conc.WaitGroup // the writer and the checkpointer
+
+	// files is held for reading from looking for a blob's file until its row is committed, and for writing while
+	// blobs are collected: a file is never removed between the two.
+	files sync.RWMutex
+}
+
+// Open opens the store in dir, and makes a new one where there is none. The folder is readable by its owner only.
+//
+// The error is [ErrInUse] when another process has the store open, [ErrCorrupt] when the database is damaged or does
+// not belong to toold. A damaged store is never replaced by an empty one.
+func Open(dir string, opts Options) (*Store, error) {
+	if opts.Clock == nil {
+		opts.Clock = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{dir: dir, clock: opts.Clock, log: opts.Log}
+	if err := s.open(); err != nil {
+		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open() (err error) {
+	if err := privateFolders(s.dir, s.blobDir(), s.tempDir()); err != nil {
+		return err
+	}
+	if s.lock, err = lockFile(filepath.Join(s.dir, lockName)); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.release())
+		}
+	}()
+	if err := s.ensureDatabase(); err != nil {
+		return err
+	}
+	if err := s.connect(); err != nil {
+		return translate(err)
+	}
+	if err := s.removeTemps(); err != nil {
+		return err
+	}
+	s.tasks.Go(s.writer.run)
+	s.tasks.Go(s.writer.checkpointer)
+	if err := s.begin(); err != nil {
+		return errors.Join(err, s.shutdown())
+	}
+	return nil
+}
+
+func (s *Store) connect() error {
+	db, err := sql.Open("sqlite", dataSource(s.database(), writerPragmas...))
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	checkpoints, err := sql.Open("sqlite", dataSource(s.database(), writerPragmas...))
+	if err != nil {
+		return err
+	}
+	checkpoints.SetMaxOpenConns(1)
+	readers, err := sql.Open("sqlite", dataSource(s.database(), readerPragmas...))
+	if err != nil {
+		return err
+	}
+	readers.SetMaxOpenConns(maxReaders)
+	readers.SetMaxIdleConns(maxReaders)
+	s.writer = newWriter(newStatements(db), checkpoints, s.log)
+	s.reads = newStatements(readers)
+	return migrate(s.writer.statements)
+}
+
+// begin marks the store as open and closes what a process that was killed left behind.
+func (s *Store) begin() error {
+	return s.writer.do(task{durable: true, run: func(t *tx) error {
+		var clean bool
+		if err := t.row(`SELECT value FROM meta WHERE key = 'clean'`).Scan(&clean); err != nil {
+			return err
+		}
+		if err := t.exec(`UPDATE meta SET value = 0 WHERE key = 'clean'`); err != nil {
+			return err
+		}
+		if !clean {
+			if err := t.skipEvents(s.now()); err != nil {
+				return err
+			}
+		}
+		if err := t.orphanCommands(); err != nil {
+			return err
+		}
+		return t.orphanApprovals(s.now())
+	}})
+}
+
+// Close writes what is queued and gives everything back. Calls that come later fail with [ErrClosed].
+func (s *Store) Close() error {
+	err := s.writer.do(task{durable: true, run: func(t *tx) error {
+		return t.exec(`UPDATE meta SET value = 1 WHERE key = 'clean'`)
+	}})
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return errors.Join(err, s.shutdown())
+}
+
+func (s *Store) shutdown() error {
+	s.writer.stop()
+	s.tasks.Wait()
+	return s.release()
+}
+
+func (s *Store) release() error {
+	var errs []error
+	if s.reads != nil {
+		errs = append(errs, s.reads.close())
+	}
+	if s.writer != nil {
+		errs = append(errs, s.writer.close())
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// Check reads the whole database and gives an error that wraps [ErrCorrupt] when anything in it is damaged. It takes
+// seconds on a large store.
+func (s *Store) Check(ctx context.Context) error {
+	var found string
+	if err := s.row(ctx, `PRAGMA quick_check(1)`).Scan(&found); err != nil {
+		return translate(err)
+	}
+	if found != "ok" {
+		return fmt.Errorf("%w: %s", ErrCorrupt, found)
+	}
+	return nil
+}
+
+func (s *Store) database() string { return filepath.Join(s.dir, databaseName) }
+func (s *Store) now() time.Time   { return s.clock() }
+
+// privateFolders makes folders that only their owner can look into.
+func privateFolders(dirs ...string) error {
+	for _, d := range dirs {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return err
+		}
+		st, err := os.Stat(d)
+		if err != nil {
+			return err
+		}
+		if st.Mode().Perm()&0o077 != 0 {
+			if err := os.Chmod(d, 0o700); err != nil {
+				return fmt.Errorf("others can look into %s and that cannot be changed: %w", d, err)
+			}
+		}
+	}
+	return nil
+}
