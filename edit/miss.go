@@ -10,7 +10,7 @@ import (
 // miss explains that the search is nowhere in the region: what comes nearest and in what it differs, and what else is
 // known about where the text went.
 func (d *doc) miss(r region, w window) *Error {
-	m := missing{doc: d, r: r, w: w, search: searchLines(d.req.Search)}
+	m := missing{doc: d, r: r, w: w, search: searchLines(string(d.unmarked(0, d.req.Search)))}
 	where := ""
 	if r.given {
 		where = " in " + linesWord(r.start, r.end)
@@ -193,7 +193,7 @@ func (m *missing) escaped() bool {
 	return false
 }
 
-// nearest shows the nearest line against the search's.
+// nearest shows in what the nearest lines differ from the search's.
 func (m *missing) nearest() {
 	n, ok := nearest(m.w.text, m.search)
 	if !ok {
@@ -201,16 +201,29 @@ func (m *missing) nearest() {
 		return
 	}
 	m.line = min(m.w.start+n.at, m.doc.total)
-	want := m.search[n.search]
-	if n.at == len(m.w.text) {
-		text, _ := visible(want, 0)
+	switch {
+	case n.have == 0 && n.at == len(m.w.text):
+		text, _ := visible(m.search[n.search], 0)
 		m.say(" It matches up to line %d and then goes on past the end: line %d of the search is %q.", m.line, n.search+1, text)
-		return
+	case n.have == 0:
+		text, _ := visible(m.search[n.search], 0)
+		m.say(" Line %d of the file does not follow at once: before it the search has %s, beginning with %q (· is a space, → a tab), which the file does not.",
+			m.line, linesWord(n.search+1, n.search+n.want), text)
+	case n.want == 0:
+		text, _ := visible(m.w.text[n.at], 0)
+		m.say(" The search leaves out %s of the file, beginning with %q (· is a space, → a tab).", linesWord(m.w.start+n.at, m.w.start+n.at+n.have-1), text)
+	default:
+		m.compare(n, m.w.text[n.at], m.search[n.search])
 	}
-	m.compare(n, m.w.text[n.at], want)
-	if isElision(strings.TrimSpace(string(want))) || strings.Trim(string(want), " \t.…") == "" && len(want) > 0 {
+	if n.want > 0 && isGap(m.search[n.search]) {
 		m.say("\nAn ellipsis in the search stands for itself; send the whole text, or several edits.")
 	}
+}
+
+// isGap says whether a line of a search seems to stand for others.
+func isGap(line []byte) bool {
+	s := strings.TrimSpace(string(line))
+	return isElision(s) || s != "" && strings.Trim(s, ".…") == ""
 }
 
 // compare puts the two lines under each other and points at the first difference.
@@ -234,29 +247,6 @@ func (m *missing) compare(n near, have, want []byte) {
 	m.say("The file has %s where the search has %s.", charAt(have, i, codes), charAt(want, j, codes))
 	if composedAlike(have, want) {
 		m.say(" The two are the same letters, composed in one and decomposed in the other.")
-	}
-	m.skipped(n)
-}
-
-// maxSkip is how many lines further on a line is looked for that is not where it should be.
-const maxSkip = 30
-
-// skipped tells when either side only has lines there that the other lacks.
-func (m *missing) skipped(n near) {
-	same := func(i, j int) bool {
-		return !loosest.blank(m.search[j]) && loosest.same(m.w.text[i:i+1], m.search[j:j+1])
-	}
-	for i := n.at + 1; i < min(len(m.w.text), n.at+maxSkip); i++ {
-		if same(i, n.search) {
-			m.say(" The search leaves out %s of the file.", linesWord(m.w.start+n.at, m.w.start+i-1))
-			return
-		}
-	}
-	for j := n.search + 1; j < min(len(m.search), n.search+maxSkip); j++ {
-		if same(n.at, j) {
-			m.say(" The file does not have %s of the search.", linesWord(n.search+1, j))
-			return
-		}
 	}
 }
 

@@ -2,29 +2,28 @@ package edit
 
 import (
 	"hash/maphash"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// near is the line of a text that comes nearest to what was searched for.
-type near struct {
-	at     int // index of the line in the text; len(text) when the search goes on past the end
-	search int // index of the line of the search that it is held against
-}
+// near is where a text comes nearest to what was searched for, and there the first lines that differ: have lines of
+// the text from at on stand where the search has want lines from search on. One of the two may be none.
+type near struct{ at, have, search, want int }
 
-// nearest finds the line at which the search stops matching in the place where most of its lines do match; where none
-// does, the line that has most in common with the first line of the search. It ignores blanks and look-alikes.
+// nearest finds the place at which most lines of the search stand, and there what differs first; where none stands
+// anywhere, the line that has most in common with the first line of the search. It ignores blanks and look-alikes.
 func nearest(text, search [][]byte) (near, bool) {
 	k := newKeys(text)
-	if n, ok := k.byLines(search); ok {
+	if n, ok := k.byLines(newKeys(search)); ok {
 		return n, true
 	}
 	for i, line := range search {
 		if !loosest.blank(line) {
 			at, ok := k.bySimilarity(line)
-			return near{at, i}, ok
+			return near{at, 1, i, 1}, ok
 		}
 	}
 	return near{}, false
@@ -32,26 +31,30 @@ func nearest(text, search [][]byte) (near, bool) {
 
 // keys holds the loosest key of each line of a text, one behind the other.
 type keys struct {
-	seed   maphash.Seed
-	all    []byte
-	ends   []int
-	hashes []uint64
+	all  []byte
+	ends []int
 }
 
 func newKeys(text [][]byte) *keys {
-	k := &keys{seed: maphash.MakeSeed(), ends: make([]int, len(text)), hashes: make([]uint64, len(text))}
+	k := &keys{ends: make([]int, len(text))}
 	size := 0
 	for _, line := range text {
 		size += len(line)
 	}
 	k.all = make([]byte, 0, size)
 	for i, line := range text {
-		start := len(k.all)
 		k.all = loosest.key(k.all, line)
 		k.ends[i] = len(k.all)
-		k.hashes[i] = maphash.Bytes(k.seed, k.all[start:])
 	}
 	return k
+}
+
+func (k *keys) hashes(seed maphash.Seed) []uint64 {
+	out := make([]uint64, len(k.ends))
+	for i := range out {
+		out[i] = maphash.Bytes(seed, k.line(i))
+	}
+	return out
 }
 
 func (k *keys) line(i int) []byte {
@@ -65,61 +68,107 @@ func (k *keys) line(i int) []byte {
 const maxPairs = 1 << 14
 
 // byLines finds the offset at which most of the search's lines stand, a line counting the more the longer and the
-// rarer it is, and there the first that does not.
-func (k *keys) byLines(search [][]byte) (near, bool) {
-	want := make([]uint64, len(search))
-	weight := make(map[uint64]int) // length of the key
-	inSearch := make(map[uint64][]int)
-	for i, line := range search {
-		key := loosest.key(nil, line)
-		want[i] = maphash.Bytes(k.seed, key)
-		if len(key) > 0 {
-			weight[want[i]] = len(key)
-			inSearch[want[i]] = append(inSearch[want[i]], i)
+// rarer it is. Among equals the one wins where an earlier line of the search stands.
+func (k *keys) byLines(search *keys) (near, bool) {
+	seed := maphash.MakeSeed()
+	have, want := k.hashes(seed), search.hashes(seed)
+	inSearch, inText := make(map[uint64][]int), make(map[uint64]int)
+	for j, h := range want {
+		if len(search.line(j)) > 0 {
+			inSearch[h] = append(inSearch[h], j)
 		}
 	}
-	inText := make(map[uint64]int)
-	for _, h := range k.hashes {
-		if weight[h] > 0 {
+	for _, h := range have {
+		if inSearch[h] != nil {
 			inText[h]++
 		}
 	}
-	score := make([]int, len(k.hashes)+len(search)) // by offset + len(search)
-	best := -1
-	for i, h := range k.hashes {
+	votes := make([]vote, len(have)+len(want)) // by offset + len(want)
+	for i, h := range have {
 		if inText[h]*len(inSearch[h]) > maxPairs {
 			continue
 		}
 		for _, j := range inSearch[h] {
-			at := i - j + len(search)
-			score[at] += 1 + 64*min(weight[h], 64)/inText[h]
-			if best < 0 || score[at] > score[best] || score[at] == score[best] && at < best {
-				best = at
-			}
+			votes[i-j+len(want)].add(j, 1+64*min(len(search.line(j)), 64)/inText[h])
 		}
 	}
+	best := slices.IndexFunc(votes, func(v vote) bool { return v.weight > 0 })
 	if best < 0 {
 		return near{}, false
 	}
-	return k.firstMiss(best-len(search), want), true
-}
-
-// firstMiss gives the first line of the search that does not stand where it should when the search begins at offset.
-func (k *keys) firstMiss(offset int, want []uint64) near {
-	for j, h := range want {
-		at := offset + j
-		if at < 0 {
-			continue
-		}
-		if at >= len(k.hashes) {
-			return near{len(k.hashes), j}
-		}
-		if k.hashes[at] != h {
-			return near{at, j}
+	for at := best; at < len(votes); at++ {
+		if votes[at].beats(votes[best]) {
+			best = at
 		}
 	}
-	// Only lines before the first one of the text are missing.
-	return near{0, -offset - 1}
+	j := votes[best].line
+	return firstDifference(have, want, best-len(want)+j, j), true
+}
+
+// vote is what speaks for an offset.
+type vote struct {
+	weight int
+	first  int // the first line of the search that stands there
+	line   int // the one that tells most
+	most   int // its weight
+}
+
+func (v *vote) add(line, weight int) {
+	if v.weight == 0 {
+		v.first = line
+	}
+	if weight > v.most {
+		v.line, v.most = line, weight
+	}
+	v.weight += weight
+}
+
+func (v vote) beats(w vote) bool {
+	return v.weight > w.weight || v.weight > 0 && v.weight == w.weight && v.first < w.first
+}
+
+// firstDifference starts from a line that both have, have[i] and want[j], and follows what they share upwards, and when
+// that is all the search has there, downwards.
+func firstDifference(have, want []uint64, i, j int) near {
+	up, upWant := i-1, j-1
+	for up >= 0 && upWant >= 0 && have[up] == want[upWant] {
+		up, upWant = up-1, upWant-1
+	}
+	if upWant >= 0 {
+		a, b := parted(reversed(have[:up+1]), reversed(want[:upWant+1]))
+		return near{up + 1 - a, a, upWant + 1 - b, b}
+	}
+	for i < len(have) && j < len(want) && have[i] == want[j] {
+		i, j = i+1, j+1
+	}
+	a, b := parted(have[i:], want[min(j, len(want)-1):])
+	return near{i, a, min(j, len(want)-1), b}
+}
+
+func reversed(h []uint64) []uint64 {
+	h = slices.Clone(h[max(0, len(h)-maxParted):])
+	slices.Reverse(h)
+	return h
+}
+
+// maxParted is how far on two texts that part are followed to see whether one only has some lines more.
+const maxParted = 30
+
+// parted tells how two texts differ that begin with different lines: by a lines that only the first has, by b that only
+// the second has, or by one line on either side.
+func parted(first, second []uint64) (a, b int) {
+	if len(first) == 0 {
+		return 0, len(second)
+	}
+	a = slices.Index(first[:min(len(first), maxParted)], second[0])
+	b = slices.Index(second[:min(len(second), maxParted)], first[0])
+	switch {
+	case a > 0 && (b <= 0 || a <= b):
+		return a, 0
+	case b > 0:
+		return 0, b
+	}
+	return 1, 1
 }
 
 // gram is how many characters are compared at a time.
@@ -143,7 +192,7 @@ func (k *keys) bySimilarity(line []byte) (int, bool) {
 	}
 	var seen [1 << 16]int32 // the last line, counted from 1, that held the piece
 	best, bestShared, bestExtra := -1, 0, 0
-	for i := range k.hashes {
+	for i := range k.ends {
 		text := bare(k.line(i))
 		shared := 0
 		for p := 0; p+n <= len(text); p++ {
