@@ -23,6 +23,7 @@ type Request struct {
 	Call    string // digest of the call's arguments
 	Input   []byte // the text the agent sent, for judges of the input itself
 	Undoes  string // the journalled edit that this one takes back
+	Arrived int64  // when the call came in, as run.Asks.Arrive counts; taken here when zero
 	Allowed bool   // a person allowed this very change: checkers that a person may overrule are not asked
 	// Compute sets After (or Delete, or Mode) from Before. It may be called again when an outside program saved the
 	// file in between, and then sees the newer bytes.
@@ -59,6 +60,12 @@ func (w *Workspace) ApplyAll(ctx context.Context, qs []Request) ([]*Result, erro
 	if err := cause(ctx); err != nil {
 		return nil, err
 	}
+	arrived := w.files.Asks.Arrive()
+	for i := range qs {
+		if qs[i].Arrived == 0 {
+			qs[i].Arrived = arrived
+		}
+	}
 	keys, err := w.lockKeys(qs)
 	if err != nil {
 		return nil, err
@@ -89,7 +96,7 @@ func (w *Workspace) lockKeys(qs []Request) ([]string, error) {
 		if err != nil {
 			return nil, pathError("write", q.Path, err)
 		}
-		keys = append(keys, w.key(pl.real()))
+		keys = append(keys, w.Key(pl.real()))
 		if pl.exists && pl.info.nlink > 1 {
 			keys = append(keys, fmt.Sprintf("inode:%d:%d", pl.info.dev, pl.info.ino))
 		}
@@ -121,7 +128,14 @@ func (w *Workspace) attempt(ctx context.Context, qs []Request) (rs []*Result, er
 	if jobs, err = w.prepareAll(ctx, qs); err != nil {
 		return nil, err
 	}
+	var with []Path
 	for _, j := range jobs {
+		with = append(with, j.change.Real)
+	}
+	for _, j := range jobs {
+		if len(jobs) > 1 {
+			j.change.With = with
+		}
 		if err := w.judge(ctx, j); err != nil {
 			return nil, err
 		}
@@ -171,9 +185,9 @@ func (w *Workspace) prepare(ctx context.Context, q Request) (*job, error) {
 	if err != nil {
 		return nil, pathError("write", q.Path, err)
 	}
-	j := &job{q: q, place: pl, key: w.key(pl.real()), readAt: w.files.now()}
+	j := &job{q: q, place: pl, key: w.Key(pl.real()), readAt: w.files.now()}
 	j.change = &Change{
-		Op: q.Op, Actor: q.Actor, Path: q.Path, Real: pl.real(), Existed: pl.exists, Call: q.Call, Input: q.Input, FS: w.FS(),
+		Op: q.Op, Actor: q.Actor, Path: q.Path, Real: pl.real(), Existed: pl.exists, Call: q.Call, Input: q.Input, FS: w.FS(), Arrived: q.Arrived,
 	}
 	if err := w.admit(j); err != nil {
 		return j, err
@@ -255,6 +269,9 @@ func (w *Workspace) judge(ctx context.Context, j *job) error {
 	if err := w.lookAlike(j); err != nil {
 		return err
 	}
+	if j.q.Allowed {
+		return nil
+	}
 	for _, k := range w.opts.Checkers {
 		if err := k.Check(ctx, c); err != nil {
 			return err
@@ -277,7 +294,7 @@ func (w *Workspace) lookAlike(j *job) error {
 		return pathError("write", j.q.Path, err)
 	}
 	t := twin(name, entries)
-	if t == "" || w.files.asks.again("look_alike_name", j.q.Actor, j.key) {
+	if t == "" || !w.files.refusedOnce("look_alike_name", j.q.Actor, j.key, j.q.Arrived) {
 		return nil
 	}
 	return &Refusal{Code: "look_alike_name", Again: true, Text: fmt.Sprintf(

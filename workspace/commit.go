@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/toold/toold/workspace/run"
 	"github.com/toold/toold/workspace/store"
 )
 
@@ -482,6 +483,7 @@ func (w *Workspace) done(ctx context.Context, j *job) error {
 	if w.opts.Changed != nil {
 		w.opts.Changed(string(c.Real))
 	}
+	w.files.Asks.Spend(run.Ask{Agent: c.Actor.Agent, Run: c.Actor.Run, Path: j.key})
 	for _, k := range w.opts.Checkers {
 		if s, ok := k.(Settler); ok {
 			s.Settled(c)

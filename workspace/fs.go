@@ -7,7 +7,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // confined shows a workspace as a file system. It follows links only inside the root.
@@ -65,26 +64,4 @@ func (c confined) ReadFile(name string) ([]byte, error) {
 	defer f.Close()
 	data, _, err := readAll(context.Background(), f, c.w.opts.MaxFileBytes)
 	return data, err
-}
-
-// asks counts the door's own refuse-once judgements: an ask is the same agent, file and run.
-type asks struct {
-	mu   sync.Mutex // guards open
-	open map[string]bool
-}
-
-// again tells whether this is asked for the second time; the second ask is spent by asking.
-func (a *asks) again(code string, who Actor, key string) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	id := strings.Join([]string{code, who.Agent, who.Run, key}, "\x00")
-	if a.open[id] {
-		delete(a.open, id)
-		return true
-	}
-	if a.open == nil {
-		a.open = map[string]bool{}
-	}
-	a.open[id] = true
-	return false
 }

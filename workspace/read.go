@@ -112,7 +112,7 @@ func (w *Workspace) readWhole(ctx context.Context, f *os.File, st info, real Pat
 		return nil, err
 	}
 	sum := store.HashOf(data)
-	w.files.Saw(q.Agent, w.key(real), sum, data)
+	w.files.Saw(q.Agent, w.Key(real), sum, data)
 	var c counter
 	c.add(data)
 	r := c.result(st)
@@ -257,7 +257,7 @@ func (w *Workspace) readRange(ctx context.Context, f *os.File, st info, real Pat
 	if s.count.invalid > 0 {
 		r.Text += s.count.notice(q.Path)
 	}
-	w.files.Saw(q.Agent, w.key(real), store.Hash(r.Revision), s.all)
+	w.files.Saw(q.Agent, w.Key(real), store.Hash(r.Revision), s.all)
 	return r, nil
 }
 
@@ -432,7 +432,7 @@ func (w *Workspace) offloadFile(ctx context.Context, f *os.File, st info, real P
 	}
 	res := c.result(st)
 	res.Revision, res.Stored, res.Cut = hex.EncodeToString(sum.Sum(nil)), string(name), true
-	w.files.Saw(q.Agent, w.key(real), store.Hash(res.Revision), all)
+	w.files.Saw(q.Agent, w.Key(real), store.Hash(res.Revision), all)
 	res.Text = offloadText(q.Path, head, res)
 	return res, nil
 }

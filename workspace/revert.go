@@ -18,6 +18,7 @@ func (w *Workspace) Revert(ctx context.Context, who Actor, tool string, p Path) 
 	if err != nil {
 		return nil, store.Snapshot{}, err
 	}
+	arrived := w.files.Asks.Arrive()
 	snap, err := w.files.Store.Snapshot(ctx, who.Run, key)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, snap, w.noSnapshot(ctx, who.Run, p)
@@ -34,10 +35,10 @@ func (w *Workspace) Revert(ctx context.Context, who Actor, tool string, p Path) 
 			return nil, snap, fmt.Errorf("read the snapshot of %s: %w", show(p), err)
 		}
 	}
-	if snap.Generation != w.Generation() && !w.files.asks.again("changed_since", who, key) {
+	if snap.Generation != w.Generation() && w.files.refusedOnce("new_root", who, key, arrived) {
 		return nil, snap, &Refusal{Code: "changed_since", Again: true, Text: fmt.Sprintf("%s was not reverted: another folder now stands at %s than the one that the snapshot is of. Call revert_file for the same path again to restore it here all the same", show(p), w.root)}
 	}
-	r, err := w.Apply(ctx, Request{Actor: who, Op: OpRevert, Tool: tool, Path: p, Compute: func(c *Change) error {
+	r, err := w.Apply(ctx, Request{Actor: who, Op: OpRevert, Tool: tool, Path: p, Arrived: arrived, Compute: func(c *Change) error {
 		if err := w.othersChanged(ctx, who, key, snap, c); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (w *Workspace) Revert(ctx context.Context, who Actor, tool string, p Path) 
 // othersChanged refuses once when somebody other than this run's agent changed the file after the snapshot.
 func (w *Workspace) othersChanged(ctx context.Context, who Actor, key string, snap store.Snapshot, c *Change) error {
 	by, err := w.lastForeign(ctx, who, key, snap, c)
-	if err != nil || by == "" || w.files.asks.again("changed_since", who, key) {
+	if err != nil || by == "" || !w.files.refusedOnce("changed_since", who, key, c.Arrived) {
 		return err
 	}
 	return &Refusal{Code: "changed_since", Again: true, Text: fmt.Sprintf("%s was not reverted: %s. Reverting would take that back too. Call revert_file for the same path again to do it; the present version stays reachable with `toold edits`", show(c.Path), by)}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toold/toold/workspace/run"
 	"github.com/toold/toold/workspace/store"
 )
 
@@ -51,18 +52,18 @@ type Workspace struct {
 // editors, and the store. An editor on a sub-folder and an agent on the repository so see the same.
 type Files struct {
 	Store *store.Store
+	Asks  *run.Asks // refusals that are made once, the door's and the guards'
 	now   func() time.Time
 	locks locks
 	seen  seenVersions
 	dirty dirtyFiles
-	asks  asks
 	fail  func(step string) error // fault injection in tests; nil otherwise
 }
 
 // NewFiles makes the shared state over a store.
 func NewFiles(s *store.Store, now func() time.Time) *Files {
 	return &Files{
-		Store: s, now: now,
+		Store: s, Asks: &run.Asks{}, now: now,
 		locks: locks{held: map[string]*lock{}},
 		seen:  seenVersions{agents: map[string]map[string]Version{}},
 		dirty: dirtyFiles{paths: map[string]map[string]bool{}},
@@ -156,8 +157,8 @@ func (w *Workspace) hasFolder(name string) bool {
 	return err == nil && st.mode.IsDir()
 }
 
-// key identifies a real file in locks, versions, dirty flags and the store: its absolute real path.
-func (w *Workspace) key(real Path) string { return filepath.Join(w.real, string(real)) }
+// Key identifies a real file in locks, versions, dirty flags and the store: its absolute real path.
+func (w *Workspace) Key(real Path) string { return filepath.Join(w.real, string(real)) }
 
 // RealPath resolves p and gives the real path and the key under which the store knows the file.
 func (w *Workspace) RealPath(p Path) (Path, string, error) {
@@ -166,7 +167,7 @@ func (w *Workspace) RealPath(p Path) (Path, string, error) {
 		return "", "", pathError("resolve", p, err)
 	}
 	defer pl.close()
-	return pl.real(), w.key(pl.real()), nil
+	return pl.real(), w.Key(pl.real()), nil
 }
 
 // Lookup tells whether p exists and whether it is a folder, following links inside the workspace.
@@ -196,20 +197,26 @@ func Within(p, root string) bool {
 	return ok
 }
 
-// Bytes gives a file's present content, nil when it does not exist.
-func (w *Workspace) Bytes(ctx context.Context, p Path) ([]byte, error) {
+// Content gives a file's present content, and whether it exists.
+func (w *Workspace) Content(ctx context.Context, p Path) ([]byte, bool, error) {
 	f, _, _, err := w.openFile(p)
 	var missing *Error
 	if errors.As(err, &missing) && missing.Code == "not_found" {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
 	data, _, err := readAll(ctx, f, w.opts.MaxFileBytes)
 	if err != nil {
-		return nil, pathError("read", p, err)
+		return nil, false, pathError("read", p, err)
 	}
-	return data, nil
+	return data, true, nil
+}
+
+// refusedOnce tells whether a judgement of the door refuses the call: the first time that this agent asks for the file
+// in this run, and for every call that was on its way before that was answered.
+func (f *Files) refusedOnce(code string, who Actor, key string, arrived int64) bool {
+	return f.Asks.Refuse(run.Ask{Agent: who.Agent, Run: who.Run, Path: key}, 1, arrived, code)
 }

@@ -25,6 +25,7 @@ type Env struct {
 	Limits    Limits
 	Tool      string                             // the tool's name, for the journal
 	Args      map[string]any                     // the arguments by their proper names
+	Arrived   int64                              // when the call came in, as run.Asks.Arrive counts
 	Allowed   bool                               // a person allowed this very call: refuse-once judges are not asked
 	Progress  func(message string, done, of int) // never nil
 	Misses    *Misses
@@ -68,7 +69,7 @@ func (e *Env) digest() string {
 // request begins a change of the workspace by this call.
 func (e *Env) request(op workspace.Op, p workspace.Path, input string, compute func(*workspace.Change) error) workspace.Request {
 	return workspace.Request{
-		Actor: e.Actor, Op: op, Tool: e.Tool, Path: p, Call: e.digest(), Input: []byte(input), Allowed: e.Allowed, Compute: compute,
+		Actor: e.Actor, Op: op, Tool: e.Tool, Path: p, Call: e.digest(), Input: []byte(input), Arrived: e.Arrived, Allowed: e.Allowed, Compute: compute,
 	}
 }
 

@@ -2,7 +2,10 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,6 +14,7 @@ import (
 	"github.com/toold/toold/rpc/catalog"
 	"github.com/toold/toold/rpc/tool"
 	"github.com/toold/toold/workspace"
+	"github.com/toold/toold/workspace/run"
 )
 
 // meta is what a call carries beside the tool's arguments.
@@ -99,24 +103,53 @@ func (e *Engine) Call(ctx context.Context, c *Conn, name string, args json.RawMe
 	if !h.visible(t.Spec) {
 		return tool.Failure("withdrawn", fmt.Sprintf("%s is not among the tools of this connection (initialize said so)", name), nil), nil
 	}
-	bound, err := t.Bind(args)
-	if err != nil {
-		return catalog.Failure(err), nil
-	}
 	actor, err := e.actor(ctx, c, m)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	env := &catalog.Env{
-		Workspace: space.W, Files: e.opts.Files, Tree: space.Tree, Actor: actor, Tool: name, Args: bound.Args,
+	in, err := e.admit(m, t.Spec, digest(name, args))
+	var denial *run.Denial
+	switch {
+	case errors.As(err, &denial):
+		res := tool.Failure(denial.Code, denial.Text, nil)
+		in.settle(&res, false)
+		return res, nil
+	case err != nil:
+		return tool.Result{}, err
+	}
+	res := e.invoke(ctx, c, name, args, actor, m, false)
+	e.recordRefusal(ctx, space, name, args, actor, &res)
+	in.settle(&res, true)
+	return res, nil
+}
+
+// invoke decodes the arguments and runs the tool.
+func (e *Engine) invoke(ctx context.Context, c *Conn, name string, args json.RawMessage, actor workspace.Actor, m meta, allowed bool) tool.Result {
+	h, space := c.state()
+	t, _ := e.opts.Tools.Get(name)
+	bound, err := t.Bind(args)
+	if err != nil {
+		return catalog.Failure(err)
+	}
+	res, err := bound.Run(ctx, &catalog.Env{
+		Workspace: space.W, Files: e.opts.Files, Tree: space.Tree, Actor: actor, Tool: name, Args: bound.Args, Allowed: allowed,
+		Arrived:  e.opts.Files.Asks.Arrive(),
 		Limits:   catalog.Limits{MaxContext: e.maxContext(h, space), MaxReply: e.opts.FrameLimit / 2},
 		Progress: progress(c, m), Misses: &e.misses,
-	}
-	res, err := bound.Run(ctx, env)
+	})
 	if err != nil {
 		res = catalog.Failure(err)
+		if path, ok := bound.Args["path"].(string); ok && res.Meta != nil {
+			res.Meta["path"] = path
+		}
 	}
-	return clean(res), nil
+	return clean(res)
+}
+
+// digest identifies a call by its tool and arguments as they were sent.
+func digest(name string, args json.RawMessage) string {
+	sum := sha256.Sum256(append([]byte(name+"\x00"), args...))
+	return hex.EncodeToString(sum[:16])
 }
 
 // actor resolves who calls: the agent and the run, by the call or else by the connection.
@@ -197,8 +230,9 @@ func (e *Engine) once(ctx context.Context, c *Conn, name string, args json.RawMe
 			return nil, context.Cause(ctx)
 		}
 	}
+	defer close(r.done)
+	r.err = errors.New("the first call of this key ended without a reply")
 	r.result, r.err = e.Call(ctx, c, name, args, m)
-	close(r.done)
 	return r.result, r.err
 }
 

@@ -50,10 +50,10 @@ type hello struct {
 	Limits struct {
 		MaxContextBytes *int64 `json:"max_context_bytes,omitempty"`
 	} `json:"limits"`
-	Tools        []string       `json:"tools,omitempty"`
-	ReadOnly     bool           `json:"readOnly,omitempty"`
-	Research     []string       `json:"research,omitempty"`
-	Makers       map[string]any `json:"makers,omitempty"`
+	Tools        []string            `json:"tools,omitempty"`
+	ReadOnly     bool                `json:"readOnly,omitempty"`
+	Research     []string            `json:"research,omitempty"`
+	Makers       map[string][]string `json:"makers,omitempty"`
 	Capabilities struct {
 		Approver string `json:"approver,omitempty"`
 		Token    string `json:"token,omitempty"`

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toold/toold/rpc/catalog"
 	"github.com/toold/toold/workspace"
+	"github.com/toold/toold/workspace/run"
 	"github.com/toold/toold/workspace/store"
 )
 
@@ -27,6 +28,8 @@ type Options struct {
 	Version    string
 	Now        func() time.Time
 	FrameLimit int64                               // bytes of the largest frame, for the limits of replies
+	Token      string                              // the operator token, which a person's clients hold
+	Makers     map[run.Class][]string              // tools that make binary files, by class
 	RuntimeDir string                              // for the watcher's cookies
 	CacheDir   string                              // for persisted indexes
 	Settings   func(root string) (Settings, error) // the configuration of a workspace
@@ -51,6 +54,8 @@ type Engine struct {
 	keys     replies
 	standing standingRuns
 	misses   catalog.Misses
+	turns    run.Turns
+	refused  refusals
 
 	mu    sync.Mutex // guards conns
 	conns map[string]*Conn
@@ -62,6 +67,7 @@ func New(o Options) *Engine {
 		opts: o, started: o.Now(), conns: map[string]*Conn{},
 		spaces:   spaces{open: map[string]*Space{}},
 		keys:     replies{byKey: map[string]*reply{}},
+		refused:  refusals{byID: map[string]refused{}},
 		standing: standingRuns{runs: map[string]standingRun{}},
 	}
 }
@@ -139,6 +145,12 @@ func methods() map[string]method {
 		"edits/get":        {run: editsGet},
 		"edits/undo":       {run: editsUndo},
 		"events/subscribe": {run: eventsSubscribe},
+		"turn/begin":       {run: turnBegin},
+		"turn/round":       {run: turnRound},
+		"turn/stop":        {run: turnStop},
+		"turn/get":         {run: turnGet},
+		"outputs/check":    {run: outputsCheck},
+		"guards/allow":     {run: guardsAllow},
 	}
 }
 

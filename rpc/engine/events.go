@@ -110,3 +110,7 @@ func (s *subscription) send(ctx context.Context) (more bool, err error) {
 func (s *subscription) mine(ev store.Event) bool {
 	return ev.Workspace == "" || workspace.Within(ev.Workspace, s.root) || workspace.Within(s.root, ev.Workspace)
 }
+
+func eventOf(kind string, s *Space, data json.RawMessage) store.Event {
+	return store.Event{Kind: kind, Workspace: s.W.Real(), Data: data}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/toold/toold/rpc/catalog"
 	"github.com/toold/toold/rpc/tool"
 	"github.com/toold/toold/workspace"
+	"github.com/toold/toold/workspace/run"
 	"github.com/toold/toold/workspace/store"
 )
 
@@ -75,6 +76,9 @@ func runOpen(ctx context.Context, e *Engine, c *Conn, raw json.RawMessage) (any,
 	if p.Team != "" && p.Team != "parallel" && p.Team != "sequential" {
 		return nil, invalidParams("run/open: team is \"parallel\" or \"sequential\", not %q", p.Team)
 	}
+	if _, err := run.ParseStages(p.Stages, space.normalise); err != nil {
+		return nil, invalidParams("run/open: %v", err)
+	}
 	id, err := e.opts.Store.OpenRun(ctx, store.Run{ID: p.ID, Workspace: space.W.Real(), Agent: c.agent(), Team: p.Team, Stages: p.Stages, Meta: p.Meta})
 	if errors.Is(err, store.ErrExists) {
 		return nil, invalidParams("run/open: there is a run %q already; choose another id or leave it out", p.ID)
@@ -107,6 +111,8 @@ func runClose(ctx context.Context, e *Engine, c *Conn, raw json.RawMessage) (any
 		return nil, err
 	}
 	e.standing.forget(r.ID)
+	e.turns.Forget(r.ID)
+	e.opts.Files.Asks.Forget(r.ID)
 	if err := e.opts.Store.CloseRun(ctx, r.ID); err != nil {
 		return nil, err
 	}
@@ -200,7 +206,7 @@ func runDiff(ctx context.Context, e *Engine, c *Conn, raw json.RawMessage) (any,
 		if err != nil {
 			return nil, err
 		}
-		now, err := space.W.Bytes(ctx, p)
+		now, _, err := space.W.Content(ctx, p)
 		if err != nil {
 			return nil, err
 		}

@@ -22,8 +22,9 @@ func (e *Engine) openSpace(root string) (*Space, error) {
 	sp := &Space{settings: settings}
 	sp.W, err = workspace.Open(root, e.opts.Files, workspace.Options{
 		ContainerRoot: settings.ContainerRoot, Protected: settings.Protected, MaxFileBytes: settings.MaxFileBytes, Log: e.opts.Log,
-		Changed: func(paths ...string) { sp.Tree.Changed(paths...) },
-		Ignored: func(path string, folder bool) bool { return sp.Tree.Ignored(path, folder) },
+		Checkers: []workspace.Checker{e.guards(sp)},
+		Changed:  func(paths ...string) { sp.Tree.Changed(paths...) },
+		Ignored:  func(path string, folder bool) bool { return sp.Tree.Ignored(path, folder) },
 	})
 	if err != nil {
 		return nil, err
