@@ -83,18 +83,31 @@ func closes(fence, marker, info []byte) bool {
 
 // visibleLine takes away what only structures a line: the marks of lists, quotes, tables and link definitions.
 func visibleLine(line []byte) []byte {
-	if linkDefinition.Match(line) {
-		return []byte("\n")
+	first := bytes.TrimLeft(line, " \t")
+	if len(first) == 0 {
+		return line
 	}
-	line = listMark.ReplaceAll(line, []byte(" "))
-	return bytes.ReplaceAll(line, []byte("|"), []byte(" "))
+	switch {
+	case first[0] == '[' && linkDefinition.Match(line):
+		return []byte("\n")
+	case bytes.IndexByte([]byte("-+*#>[0123456789"), first[0]) >= 0:
+		line = listMark.ReplaceAll(line, []byte(" "))
+	}
+	if bytes.IndexByte(line, '|') >= 0 {
+		line = bytes.ReplaceAll(line, []byte("|"), []byte(" "))
+	}
+	return line
 }
 
 // visibleMarkdown takes away what a reader of a paragraph does not see: comments, tags, images, the targets of links.
 func visibleMarkdown(text []byte) []byte {
-	text = comment.ReplaceAll(text, []byte(" "))
-	text = image.ReplaceAll(text, []byte(" "))
-	text = link.ReplaceAll(text, []byte("$1"))
+	if bytes.IndexByte(text, '<') >= 0 {
+		text = comment.ReplaceAll(text, []byte(" "))
+	}
+	if bytes.IndexByte(text, ']') >= 0 {
+		text = image.ReplaceAll(text, []byte(" "))
+		text = link.ReplaceAll(text, []byte("$1"))
+	}
 	return tag.ReplaceAll(text, []byte(" "))
 }
 
