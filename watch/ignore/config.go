@@ -1,0 +1,160 @@
+package ignore
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// gitConfig is what counts here of git's configuration.
+type gitConfig struct {
+	excludesFile string
+	ignoreCase   bool
+}
+
+// gitConfig reads the system's, the user's and the repository's configuration, where the later file wins.
+func (s Surroundings) gitConfig(repo string) gitConfig {
+	dir := s.Config
+	if dir == "" && s.Home != "" {
+		dir = filepath.Join(s.Home, ".config")
+	}
+	cfg := gitConfig{}
+	files := []string{s.System}
+	if dir != "" {
+		cfg.excludesFile = filepath.Join(dir, "git", "ignore")
+		files = append(files, filepath.Join(dir, "git", "config"))
+	}
+	if s.Home != "" {
+		files = append(files, filepath.Join(s.Home, ".gitconfig"))
+	}
+	if repo != "" {
+		files = append(files, filepath.Join(repo, "config"))
+	}
+	for _, f := range files {
+		s.readConfig(f, &cfg, 0)
+	}
+	return cfg
+}
+
+// maxIncludes is how deep include.path is followed, as in git.
+const maxIncludes = 10
+
+func (s Surroundings) readConfig(file string, cfg *gitConfig, depth int) {
+	data := readFile(file)
+	if data == nil || depth > maxIncludes {
+		return
+	}
+	parseConfig(string(data), func(section, key, value string) {
+		switch section + "." + key {
+		case "core.excludesfile":
+			cfg.excludesFile = s.expand(value, filepath.Dir(file))
+		case "core.ignorecase":
+			cfg.ignoreCase = isTrue(value)
+		case "include.path":
+			s.readConfig(s.expand(value, filepath.Dir(file)), cfg, depth+1)
+		}
+	})
+}
+
+func isTrue(value string) bool {
+	switch strings.ToLower(value) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
+
+// expand makes a path of the configuration absolute. "" stays "": it switches the file off.
+func (s Surroundings) expand(p, dir string) string {
+	switch {
+	case p == "":
+		return ""
+	case strings.HasPrefix(p, "~/"):
+		if s.Home == "" {
+			return ""
+		}
+		return filepath.Join(s.Home, p[2:])
+	}
+	return absolute(dir, p)
+}
+
+// parseConfig calls set for every setting of a section without a sub-section, names in lower case. What it cannot read it
+// skips: git itself complains about that.
+func parseConfig(text string, set func(section, key, value string)) {
+	section := ""
+	for text != "" {
+		var line string
+		line, text = logicalLine(text)
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			var head string
+			head, line, _ = strings.Cut(line[1:], "]")
+			section = strings.ToLower(strings.TrimSpace(head))
+			line = strings.TrimSpace(line)
+		}
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, value, given := strings.Cut(line, "=")
+		key = strings.ToLower(strings.TrimSpace(key))
+		if !given {
+			key, _, _ = strings.Cut(key, "#")
+			set(section, strings.TrimSpace(key), "true")
+			continue
+		}
+		set(section, key, unquote(value))
+	}
+}
+
+// logicalLine cuts off the first line with the lines that continue it.
+func logicalLine(text string) (line, rest string) {
+	for {
+		head, tail, more := strings.Cut(text, "\n")
+		head = strings.TrimSuffix(head, "\r")
+		n := len(head) - len(strings.TrimRight(head, `\`))
+		if n%2 == 0 || !more {
+			return line + head, tail
+		}
+		line += head[:len(head)-1]
+		text = tail
+	}
+}
+
+// unquote reads a value: quotes, escapes, and a comment at its end.
+func unquote(s string) string {
+	var b strings.Builder
+	quoted, end := false, 0
+	s = strings.TrimLeft(s, " \t")
+loop:
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == '"':
+			quoted = !quoted
+			end = b.Len()
+			continue
+		case c == '\\' && i+1 < len(s):
+			i++
+			c = escaped(s[i])
+		case !quoted && (c == '#' || c == ';'):
+			break loop
+		case !quoted && (c == ' ' || c == '\t'):
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte(c)
+		end = b.Len()
+	}
+	return b.String()[:end]
+}
+
+func escaped(c byte) byte {
+	switch c {
+	case 'n':
+		return '\n'
+	case 't':
+		return '\t'
+	case 'b':
+		return '\b'
+	}
+	return c
+}
