@@ -49,9 +49,6 @@ func (d Delta) Rebase(start, end int) (newStart, newEnd int, touched bool) {
 		case next <= start:
 			newStart, newEnd = start+shift, end+shift
 			continue
-		case h.OldLines == 0 && h.OldStart == start:
-			newStart, newEnd = start+shift, end+shift
-			continue
 		}
 		touched = true
 		if h.OldStart <= start {

@@ -3,6 +3,7 @@ package edit
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -150,5 +151,26 @@ func TestDiffOfLargeTextsIsCutAtUniqueLines(t *testing.T) {
 	}
 	if _, _, touched := delta.Rebase(102, 102); !touched {
 		t.Error("a line that was replaced does not count as touched")
+	}
+}
+
+func TestDiffOfLargeTextsKeepsEqualLinesOnly(t *testing.T) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		text := func() []string {
+			out := make([]string, 1500+r.IntN(500))
+			for i := range out {
+				out[i] = fmt.Sprintf("%d\n", r.IntN(1200+int(seed)*400)) // many once, some often
+			}
+			return out
+		}
+		a, b := text(), text()
+		i, j := 0, 0
+		for _, k := range append(compare(a, b), block{len(a), len(a), len(b), len(b)}) {
+			if !slices.Equal(a[i:k.a0], b[j:k.b0]) {
+				t.Fatalf("seed %d: lines %d-%d are not the same", seed, i+1, k.a0)
+			}
+			i, j = k.a1, k.b1
+		}
 	}
 }

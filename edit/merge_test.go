@@ -2,6 +2,8 @@ package edit
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -66,6 +68,53 @@ func propMerge(t *rapid.T) {
 		t.Fatalf("the same on both sides: %q %v", got, conflicts)
 	}
 }
+
+// propMergeKeeps: with lines that are all unlike each other, a merge holds every line that either side put in and none
+// that either took out.
+func propMergeKeeps(t *rapid.T) {
+	next := 0
+	fresh := func() string {
+		next++
+		return fmt.Sprintf("line %d\n", next)
+	}
+	var base []string
+	for range rapid.IntRange(0, 8).Draw(t, "lines") {
+		base = append(base, fresh())
+	}
+	change := func(label string) []string {
+		text := slices.Clone(base)
+		for range rapid.IntRange(0, 3).Draw(t, label) {
+			at := rapid.IntRange(0, len(text)).Draw(t, "at")
+			drop := rapid.IntRange(0, min(2, len(text)-at)).Draw(t, "drop")
+			var put []string
+			for range rapid.IntRange(0, 2).Draw(t, "put") {
+				put = append(put, fresh())
+			}
+			text = slices.Replace(text, at, at+drop, put...)
+		}
+		return text
+	}
+	ours, theirs := change("ours"), change("theirs")
+	merged, conflicts := Merge3(join(base), join(ours), join(theirs))
+	if len(conflicts) > 0 {
+		return
+	}
+	got := splitText(merged)
+	for _, side := range [][]string{ours, theirs} {
+		for _, line := range side {
+			if wanted := !slices.Contains(base, line) || slices.Contains(ours, line) && slices.Contains(theirs, line); wanted != slices.Contains(got, line) {
+				t.Fatalf("%q: base %q, ours %q, theirs %q, merged %q", line, base, ours, theirs, got)
+			}
+		}
+		order := slices.DeleteFunc(slices.Clone(side), func(line string) bool { return !slices.Contains(got, line) })
+		of := slices.DeleteFunc(slices.Clone(got), func(line string) bool { return !slices.Contains(side, line) })
+		if !slices.Equal(order, of) {
+			t.Fatalf("order: base %q, ours %q, theirs %q, merged %q", base, ours, theirs, got)
+		}
+	}
+}
+
+func TestMergeKeepsBothSides(t *testing.T) { rapid.Check(t, propMergeKeeps) }
 
 func TestMergeProperties(t *testing.T) { rapid.Check(t, propMerge) }
 func FuzzMerge(f *testing.F)           { f.Fuzz(rapid.MakeFuzz(propMerge)) }
