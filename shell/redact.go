@@ -72,7 +72,7 @@ var redactions = sync.OnceValue(func() []redaction {
 		{`(?i)((?:\b|_)` + secretName + `["']?\s*(?:=|:=|:\s))\s*` + value, "${1}" + Redacted},
 		{`(?i)((?:^|\s)--?[a-z0-9-]*` + secretName + `)\s+` + value, "${1} " + Redacted},
 		// curl -u user:password, mysql -ppassword, sshpass -p password
-		{`((?:^|\s)(?:-u|--user|-U|--proxy-user)[ =]?["']?[^\s:"']+):[^\s"']+`, "${1}:" + Redacted},
+		{`(\b(?:curl|wget|ab|hey|http|https|lftp|mosquitto_pub|mosquitto_sub)\b[^\n;|&]*?\s(?:-u|--user|-U|--proxy-user)[ =]?["']?[^\s:"'/]+):[^\s"']+`, "${1}:" + Redacted},
 		{`(\b(?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump)\b[^\n;|&]*?\s-p)` + value, "${1}" + Redacted},
 		{`(\bsshpass\s+-p\s*)` + value, "${1}" + Redacted},
 	}

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package dockertest runs a private Docker engine for tests.
 package dockertest
 
