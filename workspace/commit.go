@@ -38,8 +38,8 @@ func (w *Workspace) commit(ctx context.Context, j *job) error {
 	}
 	if err := w.write(ctx, j); err != nil {
 		j.removeMade()
-		if errors.Is(err, errDisplaced) {
-			return err
+		if errors.Is(err, errDisplaced) && !errors.Is(err, errHalfDone) {
+			return errDisplaced
 		}
 		return pathError("write", j.q.Path, err)
 	}
@@ -237,11 +237,16 @@ func (w *Workspace) swap(ctx context.Context, j *job, fresh *os.File, temp strin
 	if err := w.checkDisplaced(ctx, j, temp); err != nil {
 		return err
 	}
-	_ = j.place.parent.remove(temp)
-	if err := w.step("removed"); err != nil {
+	if err := j.place.parent.sync(); err != nil {
 		return errors.Join(errHalfDone, err)
 	}
-	if err := j.place.parent.sync(); err != nil {
+	// Once more, after the time that the folder took: a program that had found the old file's inode by its name, but
+	// not opened it yet, has done so by now.
+	if err := w.checkDisplaced(ctx, j, temp); err != nil {
+		return err
+	}
+	_ = j.place.parent.remove(temp)
+	if err := w.step("removed"); err != nil {
 		return errors.Join(errHalfDone, err)
 	}
 	return nil
@@ -314,30 +319,51 @@ func (w *Workspace) afterNew(j *job) error {
 // checkDisplaced looks at what the exchange put aside. When it is not what the change was computed from, an outside
 // program saved in between: its version goes back in place and the change starts over from it.
 func (w *Workspace) checkDisplaced(ctx context.Context, j *job, temp string) error {
-	data, same, err := w.displaced(j, temp)
+	put, same, err := w.displaced(j, temp)
 	if err == nil && same {
 		return nil
 	}
-	for range 8 {
-		if err := j.place.parent.exchange(temp, j.place.name); err != nil {
+	expected := j.change.After // what should be at the name, unless somebody saves there meanwhile
+	for range 64 {
+		if err != nil {
 			break
 		}
-		again, ours, err := w.isOurs(j, temp)
-		if err == nil && ours {
-			_ = j.place.parent.remove(temp)
-			return errDisplaced
+		if err = j.place.parent.exchange(temp, j.place.name); err != nil {
+			break
 		}
-		// A further outside version was displaced by putting the first one back. Keep the first in the store, and go on
-		// with the newer one.
-		if data != nil {
-			w.keepDisplaced(ctx, j, data)
+		var got []byte
+		if got, err = readSettled(ctx, j.place.parent, temp); err != nil {
+			break
 		}
-		data = again
+		if bytes.Equal(got, expected) {
+			return errors.Join(w.dropTemp(ctx, j, temp, got), errDisplaced)
+		}
+		// Somebody saved at the name since; that version is the newest, and goes back there in its turn.
+		expected, put = put, got
 	}
-	if data != nil {
-		w.keepDisplaced(ctx, j, data)
+	return errors.Join(errHalfDone, err, fmt.Errorf("an outside version of %s lies in %s beside it; the next start of toold puts it in order", show(j.change.Real), temp))
+}
+
+// dropTemp removes the temporary file, whose content is known; a version of an outside program is stored first.
+func (w *Workspace) dropTemp(ctx context.Context, j *job, temp string, content []byte) error {
+	if !bytes.Equal(content, j.change.After) {
+		if err := w.keepDisplaced(ctx, j, content); err != nil {
+			return errors.Join(errHalfDone, err)
+		}
 	}
-	return errors.Join(errHalfDone, fmt.Errorf("an outside version was displaced and is stored; see `toold edits`"))
+	return j.place.parent.remove(temp)
+}
+
+// readSettled reads a file to which no program has a descriptor for writing any more.
+func readSettled(ctx context.Context, d folder, name string) ([]byte, error) {
+	f, err := d.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	writerGone(f, writerWait)
+	data, _, err := readAll(ctx, f, 1<<40)
+	return data, err
 }
 
 // displaced reads the file that was put aside and tells whether it is the version that the change was made from.
@@ -363,24 +389,14 @@ func (w *Workspace) displaced(j *job, temp string) ([]byte, bool, error) {
 	return data, bytes.Equal(data, j.change.Before), err
 }
 
-func (w *Workspace) isOurs(j *job, temp string) ([]byte, bool, error) {
-	f, err := j.place.parent.open(temp)
-	if err != nil {
-		return nil, false, err
-	}
-	defer f.Close()
-	data, _, err := readAll(context.Background(), f, 1<<40)
-	return data, bytes.Equal(data, j.change.After), err
-}
-
-func (w *Workspace) keepDisplaced(ctx context.Context, j *job, data []byte) {
+// keepDisplaced stores a version of an outside program that no change of ours has as its content before.
+func (w *Workspace) keepDisplaced(ctx context.Context, j *job, data []byte) error {
 	e := store.Edit{
 		Workspace: w.real, Path: string(j.change.Real), FileKey: j.key, Op: "displaced", Agent: "outside",
 		Note: "saved by an outside program while " + j.change.Actor.Agent + " was writing",
 	}
-	if _, err := w.files.Store.RecordDisplaced(ctx, e, data); err != nil {
-		w.opts.Log.Error("a displaced version could not be stored", "path", j.key, "err", err)
-	}
+	_, err := w.files.Store.RecordDisplaced(ctx, e, data)
+	return err
 }
 
 // swapOut removes the file: it is renamed away, looked at, and only then removed.
@@ -391,8 +407,7 @@ func (w *Workspace) swapOut(ctx context.Context, j *job, temp string) error {
 	data, same, err := w.displaced(j, temp)
 	if err != nil || !same {
 		if back := j.place.parent.renameNew(temp, j.place.name); back != nil {
-			w.keepDisplaced(ctx, j, data)
-			_ = j.place.parent.remove(temp)
+			return errors.Join(w.dropTemp(ctx, j, temp, data), errDisplaced)
 		}
 		return errDisplaced
 	}

@@ -47,12 +47,12 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"sha256":  sha256Command,
-			"mode":    modeCommand,
-			"printf":  printfCommand,
-			"repeat":  repeatCommand,
-			"seq":     seqCommand,
-			"symlink": symlinkCommand,
+			"sha256": sha256Command,
+			"mode":   modeCommand,
+			"printf": printfCommand,
+			"repeat": repeatCommand,
+			"seq":    seqCommand,
+			"ln-s":   symlinkCommand,
 		},
 	})
 }
@@ -155,7 +155,7 @@ func seqCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(b.String()), 0o666))
 }
 
-// symlink LINK TARGET: makes a symbolic link whose text is TARGET.
+// ln-s LINK TARGET: makes a symbolic link whose text is TARGET.
 func symlinkCommand(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Symlink(args[1], ts.MkAbs(args[0])))
 }
