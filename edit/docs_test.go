@@ -92,6 +92,7 @@ func statuses() []example {
 		{"the whole file", "README", "# Tool\n\nOld text.\n", ranged(1, 3, "", "# Tool\n\nNew text.\nAnd more.\n")},
 		{"nothing to do", "server.go", serverGo, search("s.closed = true", "s.closed = true")},
 		{"two lines joined", "README", "one\ntwo\nthree\n", search("two\n", "2 ")},
+		{"a newline more than the search has", "README", "one\ntwo\n", search("one", "1\n")},
 		{"an empty file", "README", "", search("", "# Tool\n")},
 	}
 }

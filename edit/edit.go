@@ -103,7 +103,8 @@ func Apply(before []byte, existed bool, req Request) (Plan, error) {
 	return d.plan(r, f)
 }
 
-var bom = []byte("\ufeff")
+// bom is the byte order mark.
+const bom = "\ufeff"
 
 // doc is the text being edited, with the byte order mark set aside.
 type doc struct {
@@ -117,7 +118,7 @@ type doc struct {
 
 func open(before []byte, existed bool, req Request) *doc {
 	d := &doc{req: req, existed: existed, body: before}
-	if bytes.HasPrefix(before, bom) {
+	if bytes.HasPrefix(before, []byte(bom)) {
 		d.bom, d.body = before[:len(bom)], before[len(bom):]
 	}
 	d.total = countLines(d.body)

@@ -11,7 +11,7 @@ type span struct{ from, to int }
 // exact finds the search as given in the region, then with LF and CRLF taken as the same.
 func (d *doc) exact(r region, search string) ([]span, Match) {
 	text := d.body[r.from:r.to]
-	if rest, ok := strings.CutPrefix(search, string(bom)); ok && len(d.bom) > 0 {
+	if rest, ok := strings.CutPrefix(search, bom); ok && len(d.bom) > 0 {
 		return d.exactAtMark(r, rest)
 	}
 	if hits := findAll(text, []byte(search)); len(hits) > 0 {

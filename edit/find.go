@@ -7,7 +7,7 @@ import (
 	"github.com/toold/toold/edit/lines"
 )
 
-// find looks for the request's search in the region, from the strictest way to the loosest.
+// find looks for the request's search in the region, from the strictest way to the loosest().
 func (d *doc) find(r region) (found, error) {
 	if hits, match := d.exact(r, d.req.Search); len(hits) > 0 {
 		return d.everywhere(hits, match), nil

@@ -206,18 +206,24 @@ func (m *missing) nearest() {
 		text, _ := visible(m.search[n.search], 0)
 		m.say(" It matches up to line %d and then goes on past the end: line %d of the search is %q.", m.line, n.search+1, text)
 	case n.have == 0:
-		text, _ := visible(m.search[n.search], 0)
-		m.say(" Line %d of the file does not follow at once: before it the search has %s, beginning with %q (· is a space, → a tab), which the file does not.",
-			m.line, linesWord(n.search+1, n.search+n.want), text)
+		m.say(" Before line %d of the file the search has %s, %s, and the file does not.", m.line, linesWord(n.search+1, n.search+n.want), opening(m.search[n.search]))
 	case n.want == 0:
-		text, _ := visible(m.w.text[n.at], 0)
-		m.say(" The search leaves out %s of the file, beginning with %q (· is a space, → a tab).", linesWord(m.w.start+n.at, m.w.start+n.at+n.have-1), text)
+		m.say(" The search leaves out %s of the file, %s.", linesWord(m.w.start+n.at, m.w.start+n.at+n.have-1), opening(m.w.text[n.at]))
 	default:
 		m.compare(n, m.w.text[n.at], m.search[n.search])
 	}
 	if n.want > 0 && isGap(m.search[n.search]) {
 		m.say("\nAn ellipsis in the search stands for itself; send the whole text, or several edits.")
 	}
+}
+
+// opening shows how a run of lines begins.
+func opening(line []byte) string {
+	if len(line) == 0 {
+		return "which begins with a blank line"
+	}
+	text, _ := visible(line, 0)
+	return fmt.Sprintf("which begins with \"%s\" (· is a space, → a tab)", text)
 }
 
 // isGap says whether a line of a search seems to stand for others.

@@ -21,7 +21,7 @@ func nearest(text, search [][]byte) (near, bool) {
 		return n, true
 	}
 	for i, line := range search {
-		if !loosest.blank(line) {
+		if !loosest().blank(line) {
 			at, ok := k.bySimilarity(line)
 			return near{at, 1, i, 1}, ok
 		}
@@ -43,7 +43,7 @@ func newKeys(text [][]byte) *keys {
 	}
 	k.all = make([]byte, 0, size)
 	for i, line := range text {
-		k.all = loosest.key(k.all, line)
+		k.all = loosest().key(k.all, line)
 		k.ends[i] = len(k.all)
 	}
 	return k
@@ -177,7 +177,7 @@ const gram = 3
 // bySimilarity finds the line that shares the largest part of its three-character pieces with the wanted one, letter
 // case aside. With less than a quarter of the wanted pieces there is no such line.
 func (k *keys) bySimilarity(line []byte) (int, bool) {
-	want := bare(loosest.key(nil, line))
+	want := bare(loosest().key(nil, line))
 	n := min(gram, len(want))
 	if n == 0 {
 		return 0, false

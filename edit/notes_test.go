@@ -34,7 +34,7 @@ func TestParseNote(t *testing.T) {
 				t.Errorf("%s: %q → %q: %q", c.path, pair[0], pair[1], got)
 			}
 		}
-		if got := ParseNote(c.path, bom, append(bom[:len(bom):len(bom)], c.good...)); got != "" {
+		if got := ParseNote(c.path, []byte(bom), []byte(bom+c.good)); got != "" {
 			t.Errorf("%s with a mark: %q", c.path, got)
 		}
 	}
@@ -46,6 +46,35 @@ func TestParseNoteOfOtherFiles(t *testing.T) {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
+}
+
+func TestParseNoteGivesUpOnHostileTexts(t *testing.T) {
+	const n = 300_000
+	for path, text := range map[string]string{
+		"nested.toml": "a = " + strings.Repeat("{b=", n),
+		"dotted.toml": "a" + strings.Repeat(".a", n) + "=",
+		"huge.json":   strings.Repeat("[", maxParsed+1),
+	} {
+		if got := ParseNote(path, nil, []byte(text)); got != "" {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	for _, path := range []string{"a.json", "a.yaml", "a.go", "a.xml"} {
+		if got := ParseNote(path, nil, []byte(strings.Repeat("[<(", n))); len(got) > 300 {
+			t.Errorf("%s: %d bytes", path, len(got))
+		}
+	}
+}
+
+func FuzzParseNote(f *testing.F) {
+	for _, text := range []string{"a: [1, {b: c}]\n", "[a]\nb = {c = 1}\n", "{\"a\": [1]}", "<a b='c'>&lt;</a>", "package a\nfunc f() {}\n"} {
+		f.Add([]byte(text), []byte(text[:len(text)-2]))
+	}
+	f.Fuzz(func(t *testing.T, before, after []byte) {
+		for _, path := range []string{"a.go", "a.json", "a.xml", "a.yaml", "a.toml"} {
+			ParseNote(path, before, after)
+		}
+	})
 }
 
 func TestUnified(t *testing.T) {

@@ -18,22 +18,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxParsed is the largest text that is parsed for a note, in bytes: an edit does not wait seconds for one.
+const maxParsed = 2 << 20
+
 // ParseNote says that a file which parsed before does not parse now, and where: "parsed before, does not parse now:
 // line 14: …". It gives "" for kinds of file it does not know, and when there is nothing to say. before is nil for a
 // file that was not there.
 func ParseNote(name string, before, after []byte) string {
 	parse := parserFor(name)
-	if parse == nil {
+	if parse == nil || max(len(before), len(after)) > maxParsed {
 		return ""
 	}
-	err := parse(bytes.TrimPrefix(after, bom))
+	err := parse(bytes.TrimPrefix(after, []byte(bom)))
 	if err == nil {
 		return ""
 	}
 	if before == nil {
 		return "does not parse: " + err.Error()
 	}
-	if len(bytes.TrimSpace(before)) == 0 || parse(bytes.TrimPrefix(before, bom)) != nil {
+	if len(bytes.TrimSpace(before)) == 0 || parse(bytes.TrimPrefix(before, []byte(bom))) != nil {
 		return ""
 	}
 	return "parsed before, does not parse now: " + err.Error()
@@ -129,7 +132,11 @@ func yamlError(text string) error {
 	return onLine(line, what)
 }
 
+// parseTOML leaves out texts on which the parser's time grows out of hand: tables nested, or keys dotted, by the hundred.
 func parseTOML(b []byte) error {
+	if deepTOML(b) {
+		return nil
+	}
 	var v map[string]any
 	_, err := toml.Decode(string(b), &v)
 	var parse toml.ParseError
@@ -137,4 +144,25 @@ func parseTOML(b []byte) error {
 		return onLine(parse.Position.Line, parse.Message)
 	}
 	return err
+}
+
+func deepTOML(b []byte) bool {
+	const maxDepth, maxDots = 200, 1000
+	depth, dots := 0, 0
+	for _, c := range b {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(0, depth-1)
+		case '.':
+			dots++
+		case '\n':
+			dots = 0
+		}
+		if depth > maxDepth || dots > maxDots {
+			return true
+		}
+	}
+	return false
 }

@@ -14,8 +14,8 @@ func checkHunks(t interface {
 }, before string, p Plan,
 ) {
 	t.Helper()
-	old := lines.Split(bytes.TrimPrefix([]byte(before), bom))
-	fresh := lines.Split(bytes.TrimPrefix(p.After, bom))
+	old := lines.Split(bytes.TrimPrefix([]byte(before), []byte(bom)))
+	fresh := lines.Split(bytes.TrimPrefix(p.After, []byte(bom)))
 	i, j := 0, 0
 	for _, h := range append(p.Hunks, Hunk{len(old) + 1, 0, len(fresh) + 1, 0}) {
 		if h.OldStart-1-i != h.NewStart-1-j || h.OldStart-1 < i || h.OldStart-1 > len(old) || h.NewStart-1 > len(fresh) {

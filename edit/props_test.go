@@ -172,11 +172,11 @@ func propMark(t *rapid.T) {
 	text := aText("\n", "\r\n").Draw(t, "text")
 	req := aRequest(t, text)
 	want, errWant := Apply([]byte(text), true, req)
-	got, errGot := Apply([]byte(string(bom)+text), true, req)
+	got, errGot := Apply([]byte(bom+text), true, req)
 	if code(errGot) != code(errWant) {
 		t.Fatalf("without: %v\nwith: %v", errWant, errGot)
 	}
-	if errWant == nil && string(got.After) != string(bom)+string(want.After) {
+	if errWant == nil && string(got.After) != bom+string(want.After) {
 		t.Fatalf("without %q, with %q", want.After, got.After)
 	}
 }

@@ -180,8 +180,7 @@ func isWord(r rune) bool {
 	return r == '_' || r == '$' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// joined tells when an exact replacement took a newline away and so glued two lines together, or took the CR of a
-// CRLF.
+// joined tells when an exact replacement glued two lines together, left a blank line behind, or took the CR of a CRLF.
 func (d *doc) joined(f found) []string {
 	if f.match != Exact && f.match != LineEndings {
 		return nil
@@ -190,13 +189,21 @@ func (d *doc) joined(f found) []string {
 		if bytes.HasSuffix(d.body[:p.to], []byte("\r")) && bytes.HasPrefix(d.body[p.to:], []byte("\n")) && !bytes.HasSuffix(p.text, []byte("\r")) {
 			return []string{fmt.Sprintf("the search ended with the CR of a CRLF and the replacement does not: line %d ended with CRLF and now ends with LF", lines.At(d.body, p.to))}
 		}
-		ends := p.to > 0 && d.body[p.to-1] == '\n' && p.to < len(d.body)
-		if ends && len(p.text) > 0 && p.text[len(p.text)-1] != '\n' {
+		had, has := bytes.HasSuffix(d.body[:p.to], []byte("\n")), bytes.HasSuffix(p.text, []byte("\n"))
+		switch {
+		case had && !has && len(p.text) > 0 && p.to < len(d.body):
 			return []string{fmt.Sprintf("the search ended with a newline and the replacement does not: line %d now goes on with what was line %d",
 				lines.At(d.body, p.from), lines.At(d.body, p.to))}
+		case has && !had && len(lines.Content(firstLine(d.body[p.to:]))) == 0 && p.to < len(d.body):
+			return []string{"the replacement ended with a newline and the search did not: a blank line follows it now"}
 		}
 	}
 	return nil
+}
+
+func firstLine(b []byte) []byte {
+	line, _ := lines.Cut(b)
+	return line
 }
 
 // clip shortens s to n characters.

@@ -50,7 +50,7 @@ func wholeLines(w window, search [][]byte, rungs []rung) []place {
 		return nil
 	}
 	seed := maphash.MakeSeed()
-	candidates := occurrences(loosest.hashes(seed, w.text), loosest.hashes(seed, search))
+	candidates := occurrences(loosest().hashes(seed, w.text), loosest().hashes(seed, search))
 	for _, g := range rungs {
 		if len(candidates) == 0 {
 			return nil
@@ -95,7 +95,7 @@ func (g rung) same(a, b [][]byte) bool {
 // blankText says whether there is nothing but blanks to look for, counting look-alike spaces as blanks.
 func blankText(text [][]byte) bool {
 	for _, line := range text {
-		if !loosest.blank(line) {
+		if !loosest().blank(line) {
 			return false
 		}
 	}

@@ -98,8 +98,8 @@ const maxWork = 1 << 20
 func agree(a, b []byte, start int) (i, j int) {
 	i, j = skipBlanks(a, start), skipBlanks(b, 0)
 	for i < len(a) && j < len(b) && sameChar(a[i:], b[j:]) {
-		_, _, sizeA := loosest.char(a[i:])
-		_, _, sizeB := loosest.char(b[j:])
+		_, _, sizeA := loosest().char(a[i:])
+		_, _, sizeB := loosest().char(b[j:])
 		i, j = skipBlanks(a, i+sizeA), skipBlanks(b, j+sizeB)
 	}
 	return i, j
@@ -107,8 +107,8 @@ func agree(a, b []byte, start int) (i, j int) {
 
 // sameChar says whether a and b begin with the same character or look-alikes.
 func sameChar(a, b []byte) bool {
-	_, asA, sizeA := loosest.char(a)
-	_, asB, sizeB := loosest.char(b)
+	_, asA, sizeA := loosest().char(a)
+	_, asB, sizeB := loosest().char(b)
 	if asA == 0 && sizeA == 1 {
 		asA = a[0]
 	}
@@ -131,7 +131,7 @@ func literal(a, b []byte, start int) (i, j int) {
 
 func skipBlanks(line []byte, i int) int {
 	for i < len(line) {
-		blank, _, size := loosest.char(line[i:])
+		blank, _, size := loosest().char(line[i:])
 		if !blank {
 			break
 		}
