@@ -14,9 +14,6 @@ func elision() Guard {
 	return Guard{
 		Name: "elision", Code: "elision_guard", Tag: "ELISION", Ops: workspace.OpWrite | workspace.OpEdit, Refusals: 1,
 		Judge: func(_ context.Context, c *workspace.Change) (*Objection, error) {
-			if c.Unread {
-				return nil, errUnread
-			}
 			input := c.Input
 			if input == nil {
 				input = c.After
@@ -24,6 +21,9 @@ func elision() Guard {
 			line, text, found := edit.Elision(c.Before, input)
 			if !found {
 				return nil, nil
+			}
+			if c.Unread {
+				return nil, errUnread
 			}
 			what, do := "content", "Send the whole text, or change only the part that differs with edit_file"
 			if c.Op == workspace.OpEdit {

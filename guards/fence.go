@@ -69,72 +69,118 @@ func escapedInput(c *workspace.Change) bool {
 // in an edit, not those that the file had before. Inside a real code block such a line is an example, and stays.
 func escapedFences(c *workspace.Change) []int {
 	text := lines.Split(c.After)
-	kept := map[string]int{}
 	if c.Op == workspace.OpEdit {
-		for _, l := range lines.Split(c.Before) {
-			if escaped.Match(l) {
-				kept[string(l)]++
-			}
-		}
+		hideOwn(text, lines.Split(c.Before))
 	}
 	var found []int
+	note := func(i int) {
+		if escaped.Match(text[i]) {
+			found = append(found, i)
+		}
+	}
 	for i := 0; i < len(text); i++ {
+		note(i)
 		if end := blockEnd(text, i); end > i {
+			note(end)
 			i = end
-			continue
 		}
-		if !escaped.Match(text[i]) {
-			continue
-		}
-		if kept[string(text[i])] > 0 {
-			kept[string(text[i])]--
-			continue
-		}
-		found = append(found, i)
 	}
 	return found
 }
 
-// blockEnd gives the line that closes the code block which opens at line i, or i when none opens there or it is never
-// closed.
-func blockEnd(text [][]byte, i int) int {
-	char, n, _ := fenceOf(text[i])
-	if n == 0 {
-		return i
-	}
-	for j := i + 1; j < len(text); j++ {
-		if ch, m, bare := fenceOf(text[j]); bare && ch == char && m >= n {
-			return j
+// hideOwn empties the escaped fences of a text that the file had before: those in what both texts begin and end with,
+// and as many others as there were.
+func hideOwn(text, before [][]byte) {
+	own := map[string]int{}
+	for _, l := range before {
+		if escaped.Match(l) {
+			own[string(l)]++
 		}
 	}
-	return i
+	hide := func(i int) {
+		if n := own[string(text[i])]; n > 0 {
+			own[string(text[i])] = n - 1
+			text[i] = nil
+		}
+	}
+	head, tail := 0, 0
+	for head < len(text) && head < len(before) && bytes.Equal(text[head], before[head]) {
+		hide(head)
+		head++
+	}
+	for tail < len(text)-head && tail < len(before)-head && bytes.Equal(text[len(text)-1-tail], before[len(before)-1-tail]) {
+		tail++
+		hide(len(text) - tail)
+	}
+	for i := head; i < len(text)-tail; i++ {
+		hide(i)
+	}
 }
 
-// fenceOf recognises a real code fence: its character, its length, and whether nothing follows it.
-func fenceOf(line []byte) (char byte, n int, bare bool) {
+// blockEnd gives the line that closes the code block which opens at line i, or i when none opens there or nothing
+// closes it. A block that opens with a real fence closes with a real one, unless an escaped one stands where it
+// should: at the end, or before the next block opens.
+func blockEnd(text [][]byte, i int) int {
+	open, ok := fenceOf(text[i])
+	if !ok {
+		return i
+	}
+	candidate := i
+	for j := i + 1; j < len(text); j++ {
+		f, ok := fenceOf(text[j])
+		switch {
+		case !ok || f.char != open.char:
+		case f.bare && f.length >= open.length && (open.escaped || !f.escaped):
+			return j
+		case f.bare && f.length >= open.length && candidate == i:
+			candidate = j
+		case !f.bare && !f.escaped && candidate > i:
+			return candidate
+		}
+	}
+	return candidate
+}
+
+// fence is a line that opens or closes a code block.
+type fence struct {
+	char    byte
+	length  int
+	bare    bool // nothing follows it: only such a line closes
+	escaped bool
+}
+
+// fenceOf recognises a code fence, real or escaped.
+func fenceOf(line []byte) (fence, bool) {
+	f := fence{escaped: escaped.Match(line)}
+	if f.escaped {
+		end := escaped.FindIndex(line)[1]
+		line = append(bytes.ReplaceAll(line[:end:end], []byte(`\`), nil), line[end:]...)
+	}
 	line = bytes.TrimLeft(line, " \t>")
 	if len(line) == 0 || line[0] != '`' && line[0] != '~' {
-		return 0, 0, false
+		return f, false
 	}
 	rest := bytes.TrimLeft(line, string(line[:1]))
-	n = len(line) - len(rest)
-	if n < 3 || line[0] == '`' && bytes.IndexByte(rest, '`') >= 0 {
-		return 0, 0, false
-	}
-	return line[0], n, len(bytes.TrimSpace(rest)) == 0
+	f.char, f.length, f.bare = line[0], len(line)-len(rest), len(bytes.TrimSpace(rest)) == 0
+	return f, f.length >= 3 && (f.char == '~' || bytes.IndexByte(rest, '`') < 0)
 }
 
 // repairFences takes the backslashes out of the escaped fences, and says so.
 func repairFences(c *workspace.Change) {
-	found := escapedFences(c)
-	if len(found) == 0 {
-		return
+	count, first := 0, 0
+	for found := escapedFences(c); len(found) > 0; found = escapedFences(c) {
+		if count == 0 {
+			first = found[0] + 1
+		}
+		count += len(found)
+		text := lines.Split(c.After)
+		for _, i := range found {
+			end := escaped.FindIndex(text[i])[1]
+			text[i] = append(bytes.ReplaceAll(text[i][:end:end], []byte(`\`), nil), text[i][end:]...)
+		}
+		c.After = bytes.Join(text, nil)
 	}
-	text := lines.Split(c.After)
-	for _, i := range found {
-		fence := escaped.FindIndex(text[i])[1]
-		text[i] = append(bytes.ReplaceAll(text[i][:fence:fence], []byte(`\`), nil), text[i][fence:]...)
+	if count > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("the backslashes of %s were taken out (first on line %d)", plural(count, "escaped code fence"), first))
 	}
-	c.After = bytes.Join(text, nil)
-	c.Notes = append(c.Notes, fmt.Sprintf("the backslashes of %s were taken out (first on line %d)", plural(len(found), "escaped code fence"), found[0]+1))
 }

@@ -63,7 +63,7 @@ type Options struct {
 	// Stale tells what others have changed since the agent of a change last saw the file, or nil.
 	Stale func(context.Context, *workspace.Change) (*Stale, error)
 	// Real gives the real path of a path of the workspace, or the path itself when it cannot be resolved.
-	Real func(ws *workspace.Change, path string) string
+	Real func(path string) string
 	// Makers names the tools that make binary files. Classes that are missing keep the defaults.
 	Makers map[run.Class][]string
 	Log    *slog.Logger // nil logs nothing
@@ -213,14 +213,6 @@ func (o Options) turn(c *workspace.Change) *run.Turn {
 		return nil
 	}
 	return t
-}
-
-// real gives the function that resolves owed paths for a change, or nil.
-func (o Options) real(c *workspace.Change) func(string) string {
-	if o.Real == nil {
-		return nil
-	}
-	return func(p string) string { return o.Real(c, p) }
 }
 
 // spellings gives the paths by which the file of a change is known.

@@ -19,7 +19,7 @@ func stageLane(o Options) Guard {
 				o.Log.Debug("[STAGE-LANE] stands aside: the call belongs to no turn", "path", c.Path, "agent", c.Actor.Agent, "run", c.Actor.Run)
 				return nil, nil
 			}
-			if why := t.Trespass(spellings(c), o.real(c)); why != "" {
+			if why := t.Trespass(spellings(c), o.Real); why != "" {
 				return &Objection{Lost: why}, nil
 			}
 			return nil, nil
@@ -40,7 +40,7 @@ func owedFile(o Options) Guard {
 			for _, p := range c.With {
 				paths = append(paths, string(p))
 			}
-			why, err := t.NotOwed(paths, o.real(c), func(p string) (bool, error) { return delivered(c.FS, p) })
+			why, err := t.NotOwed(paths, o.Real, func(p string) (bool, error) { return delivered(c.FS, p) })
 			if why == "" || err != nil {
 				return nil, err
 			}

@@ -3,7 +3,6 @@ package guards
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,10 +17,11 @@ func find(text []byte, name string, line int, wanted map[string]bool) []Referenc
 		return nil
 	}
 	var found []Reference
+	seen := map[string]bool{}
 	s := scanner{text: text, line: line}
 	for s.next() {
-		id, ok := s.lookup()
-		if ok && wanted[id] && !slices.ContainsFunc(found, func(r Reference) bool { return r.ID == id }) {
+		if id, ok := s.lookup(); ok && wanted[id] && !seen[id] {
+			seen[id] = true
 			found = append(found, Reference{ID: id, Script: name, Line: s.at})
 		}
 	}

@@ -38,7 +38,7 @@ func shrink(o Options) Guard {
 			if !c.Existed {
 				return nil, nil
 			}
-			if t := o.turn(c); t != nil && t.OwesWords(spellings(c), o.real(c)) {
+			if t := o.turn(c); t != nil && t.OwesWords(spellings(c), o.Real) {
 				o.Log.Info("[SHRINK-GUARD] stands aside: the file is owed at a range of words", "path", c.Path, "agent", c.Actor.Agent, "run", c.Actor.Run, "turn", c.Actor.Turn)
 				return nil, nil
 			}
