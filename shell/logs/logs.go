@@ -105,7 +105,11 @@ func (r *Reader) Read(ctx context.Context, q Query) (Tail, error) {
 	case strings.TrimSpace(q.Target) == "":
 		return Tail{}, shell.Errorf(shell.InvalidArgument, nil, "target is missing: a container's name, a systemd unit or the path of a log file")
 	case strings.HasPrefix(q.Target, "-"):
-		return Tail{}, shell.Errorf(shell.InvalidArgument, nil, "the target %q begins with a dash, so it would be taken for an option; write ./%s for a file of that name", q.Target, q.Target)
+		err := shell.Errorf(shell.InvalidArgument, nil, "the target %q begins with a dash, so it would be taken for an option", q.Target)
+		if q.Source == File {
+			err.Text += "; write ./" + q.Target + " for a file of that name"
+		}
+		return Tail{}, err
 	case strings.ContainsRune(q.Target, 0):
 		return Tail{}, shell.Errorf(shell.InvalidArgument, nil, "the target has a NUL byte")
 	}

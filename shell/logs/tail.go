@@ -19,11 +19,15 @@ const (
 	overlap = 4 << 10   // of two windows, so that a match at their border is found
 )
 
+// sizes are the three above, smaller in tests.
+type sizes struct{ block, maxLine, overlap int }
+
 // backward reads a file from its end and collects lines.
 type backward struct {
 	r      io.ReaderAt
 	q      Query
 	filter filter
+	sizes  sizes
 
 	newest [][]string // groups of lines, the newest group first; lines in a group in order
 	found  int        // lines in newest
@@ -34,7 +38,11 @@ type backward struct {
 
 // tailOf gives the end of the first size bytes of r.
 func tailOf(ctx context.Context, r io.ReaderAt, size int64, q Query) (Tail, error) {
-	b := &backward{r: r, q: q, filter: newFilter(q.Filter)}
+	return tailIn(ctx, r, size, q, sizes{block, maxLine, overlap})
+}
+
+func tailIn(ctx context.Context, r io.ReaderAt, size int64, q Query, s sizes) (Tail, error) {
+	b := &backward{r: r, q: q, filter: newFilter(q.Filter), sizes: s}
 	began := time.Now()
 	var counting time.Time
 	for step := range b.steps(size) {
@@ -67,9 +75,9 @@ func (b *backward) steps(off int64) func(yield func(step) bool) {
 	return func(yield func(step) bool) {
 		var carry []byte   // the end of a line whose beginning was not read yet
 		giant := int64(-1) // the end of such a line that is too long to be carried, or -1
-		data := make([]byte, 0, block+maxLine)
+		data := make([]byte, 0, b.sizes.block+b.sizes.maxLine)
 		for off > 0 {
-			n := min(block, off)
+			n := min(int64(b.sizes.block), off)
 			off -= n
 			data = data[:n]
 			if _, err := b.r.ReadAt(data, off); err != nil && !errors.Is(err, io.EOF) {
@@ -78,7 +86,10 @@ func (b *backward) steps(off int64) func(yield func(step) bool) {
 			}
 			text := append(data, carry...)
 			if giant >= 0 {
-				i := bytes.LastIndexByte(text, '\n')
+				i := -1
+				if bytes.IndexByte(text, '\n') >= 0 { // much faster than to look from the end
+					i = bytes.LastIndexByte(text, '\n')
+				}
 				if i < 0 && off > 0 {
 					if !yield(step{left: off}) {
 						return
@@ -99,7 +110,7 @@ func (b *backward) steps(off int64) func(yield func(step) bool) {
 			case off == 0 || first > 0:
 				b.region(text[first:])
 				carry = bytes.Clone(text[:first])
-			case len(text) > maxLine:
+			case len(text) > b.sizes.maxLine:
 				giant, carry = off+int64(len(bytes.TrimSuffix(text, []byte{'\n'}))), nil
 			default:
 				carry = bytes.Clone(text)
@@ -163,9 +174,9 @@ func (b *backward) giant(start, end int64) {
 
 // search looks for the filter in windows of a line.
 func (b *backward) search(start, end int64) bool {
-	window := make([]byte, maxLine)
-	for ; start < end; start += maxLine - overlap {
-		n, err := b.r.ReadAt(window[:min(maxLine, end-start)], start)
+	window := make([]byte, b.sizes.maxLine)
+	for ; start < end; start += int64(b.sizes.maxLine - b.sizes.overlap) {
+		n, err := b.r.ReadAt(window[:min(int64(len(window)), end-start)], start)
 		if b.filter.match(window[:n]) {
 			return true
 		}
