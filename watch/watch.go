@@ -90,7 +90,8 @@ func (t *Tree) Ignored(p string, folder bool) bool {
 
 // rules gives the rules for the entries of a folder.
 func (t *Tree) rules(folder string) *ignore.Rules {
-	return t.opts.Surroundings.Rules(t.disk).At(folder, t.disk)
+	rules, _ := t.opts.Surroundings.Rules(t.disk)
+	return rules.At(folder, t.disk)
 }
 
 // cleanPath gives a path below the root in its one form, "." for the root itself.

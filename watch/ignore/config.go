@@ -12,25 +12,25 @@ type gitConfig struct {
 }
 
 // gitConfig reads the system's, the user's and the repository's configuration, where the later file wins.
-func (s Surroundings) gitConfig(repo string) gitConfig {
-	dir := s.Config
-	if dir == "" && s.Home != "" {
-		dir = filepath.Join(s.Home, ".config")
+func (h *host) gitConfig(repo string) gitConfig {
+	dir := h.Config
+	if dir == "" && h.Home != "" {
+		dir = filepath.Join(h.Home, ".config")
 	}
 	cfg := gitConfig{}
-	files := []string{s.System}
+	files := []string{h.System}
 	if dir != "" {
 		cfg.excludesFile = filepath.Join(dir, "git", "ignore")
 		files = append(files, filepath.Join(dir, "git", "config"))
 	}
-	if s.Home != "" {
-		files = append(files, filepath.Join(s.Home, ".gitconfig"))
+	if h.Home != "" {
+		files = append(files, filepath.Join(h.Home, ".gitconfig"))
 	}
 	if repo != "" {
 		files = append(files, filepath.Join(repo, "config"))
 	}
 	for _, f := range files {
-		s.readConfig(f, &cfg, 0)
+		h.readConfig(f, &cfg, 0)
 	}
 	return cfg
 }
@@ -38,19 +38,19 @@ func (s Surroundings) gitConfig(repo string) gitConfig {
 // maxIncludes is how deep include.path is followed, as in git.
 const maxIncludes = 10
 
-func (s Surroundings) readConfig(file string, cfg *gitConfig, depth int) {
-	data := readFile(file)
+func (h *host) readConfig(file string, cfg *gitConfig, depth int) {
+	data := h.read(file)
 	if data == nil || depth > maxIncludes {
 		return
 	}
 	parseConfig(string(data), func(section, key, value string) {
 		switch section + "." + key {
 		case "core.excludesfile":
-			cfg.excludesFile = s.expand(value, filepath.Dir(file))
+			cfg.excludesFile = h.expand(value, filepath.Dir(file))
 		case "core.ignorecase":
 			cfg.ignoreCase = isTrue(value)
 		case "include.path":
-			s.readConfig(s.expand(value, filepath.Dir(file)), cfg, depth+1)
+			h.readConfig(h.expand(value, filepath.Dir(file)), cfg, depth+1)
 		}
 	})
 }
@@ -64,15 +64,15 @@ func isTrue(value string) bool {
 }
 
 // expand makes a path of the configuration absolute. "" stays "": it switches the file off.
-func (s Surroundings) expand(p, dir string) string {
+func (h *host) expand(p, dir string) string {
 	switch {
 	case p == "":
 		return ""
 	case strings.HasPrefix(p, "~/"):
-		if s.Home == "" {
+		if h.Home == "" {
 			return ""
 		}
-		return filepath.Join(s.Home, p[2:])
+		return filepath.Join(h.Home, p[2:])
 	}
 	return absolute(dir, p)
 }

@@ -179,7 +179,7 @@ func agreesWithGit(t *rapid.T) {
 		dir := rapid.SampledFrom(folders).Draw(t, "folder")
 		plant(t, work, map[string]string{dir + "/.gitignore": ignoreFile.Draw(t, "patterns")})
 	}
-	rules := ignore.Surroundings{Root: work, Home: home}.Rules(disk(work))
+	rules, _ := ignore.Surroundings{Root: work, Home: home}.Rules(disk(work))
 	if diff := cmp.Diff(gitExcluded(t, work, home), excluded(t, work, rules)); diff != "" {
 		t.Fatalf("ignored paths (-git +ours):\n%s", diff)
 	}

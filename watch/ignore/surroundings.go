@@ -29,38 +29,46 @@ func Host(root string, patterns []string) Surroundings {
 // maxFile bounds what is read of one ignore or configuration file, in bytes.
 const maxFile = 8 << 20
 
-// Rules gives the rules for the entries of the workspace's root.
-func (s Surroundings) Rules(src Source) *Rules {
-	top, repo := s.repository()
-	cfg := s.gitConfig(repo)
+// Rules gives the rules for the entries of the workspace's root, and the paths of the host that decided about them, also
+// by not being there. When one of those changes the rules have to be made again.
+func (s Surroundings) Rules(src Source) (*Rules, []string) {
+	h := &host{Surroundings: s}
+	top, repo := h.repository()
+	cfg := h.gitConfig(repo)
 	r := &Rules{fold: cfg.ignoreCase}
 	rel := relative(top, s.Root)
 	if rel != "" {
 		rel += "/"
 	}
-	r.global = above(readFile(cfg.excludesFile), "", rel)
+	r.global = above(h.read(cfg.excludesFile), "", rel)
 	r.git = append(r.git, r.global...)
 	if repo != "" {
-		r.git = append(r.git, above(readFile(filepath.Join(repo, "info", "exclude")), "", rel)...)
+		r.git = append(r.git, above(h.read(filepath.Join(repo, "info", "exclude")), "", rel)...)
 	}
-	r.parents(top, rel)
+	h.parents(r, top, rel)
 	r.load(src)
 	r.own = append(r.own, r.scope([]byte(strings.Join(s.Patterns, "\n")))...)
-	return r
+	return r, h.seen
+}
+
+// host reads what surrounds a workspace and remembers what it looked at.
+type host struct {
+	Surroundings
+	seen []string
 }
 
 // parents adds the ignore files of the folders from the repository's root down to the workspace's parent. When they rule
 // out the workspace itself they say nothing about what is in it: somebody opened exactly this folder.
-func (r *Rules) parents(top, rel string) {
+func (h *host) parents(r *Rules, top, rel string) {
 	git, own := r.git, r.own
 	dir, rest := "", rel
 	for rest != "" {
 		at := filepath.Join(top, filepath.FromSlash(dir))
-		git = append(git, above(readFile(filepath.Join(at, ".gitignore")), dir, rel)...)
-		own = append(own, above(readFile(filepath.Join(at, ".ignore")), dir, rel)...)
+		git = append(git, above(h.read(filepath.Join(at, ".gitignore")), dir, rel)...)
+		own = append(own, above(h.read(filepath.Join(at, ".ignore")), dir, rel)...)
 		var name string
 		name, rest, _ = strings.Cut(rest, "/")
-		dir = join(strings.TrimSuffix(dir, "/"), name) + "/"
+		dir += name + "/"
 		if ruledOut(git, own, strings.TrimSuffix(dir, "/"), r.fold) {
 			return
 		}
@@ -96,35 +104,38 @@ func above(data []byte, dir, rel string) []scoped {
 
 // repository finds the root of the repository that the workspace is in, and its common git folder. Outside of any, the
 // top is the workspace itself and repo is "".
-func (s Surroundings) repository() (top, repo string) {
-	for dir := s.Root; ; dir = filepath.Dir(dir) {
-		if repo := gitFolder(dir); repo != "" {
+func (h *host) repository() (top, repo string) {
+	for dir := h.Root; ; dir = filepath.Dir(dir) {
+		if repo := h.gitFolder(dir); repo != "" {
 			return dir, repo
 		}
 		if dir == filepath.Dir(dir) {
-			return s.Root, ""
+			return h.Root, ""
 		}
 	}
 }
 
 // gitFolder gives the folder that holds info/exclude and config of the repository whose root is dir, or "".
-func gitFolder(dir string) string {
+func (h *host) gitFolder(dir string) string {
 	git := filepath.Join(dir, ".git")
+	h.seen = append(h.seen, git)
 	st, err := os.Lstat(git)
 	if err != nil {
 		return ""
 	}
 	if !st.IsDir() {
-		to, ok := strings.CutPrefix(string(readFile(git)), "gitdir:")
+		to, ok := strings.CutPrefix(string(h.read(git)), "gitdir:")
 		if !ok {
 			return ""
 		}
 		git = absolute(dir, strings.TrimSpace(to))
 	}
-	if st, err := os.Stat(filepath.Join(git, "HEAD")); err != nil || !st.Mode().IsRegular() {
+	head := filepath.Join(git, "HEAD")
+	h.seen = append(h.seen, head)
+	if st, err := os.Stat(head); err != nil || !st.Mode().IsRegular() {
 		return ""
 	}
-	if common := strings.TrimSpace(string(readFile(filepath.Join(git, "commondir")))); common != "" {
+	if common := strings.TrimSpace(string(h.read(filepath.Join(git, "commondir")))); common != "" {
 		return absolute(git, common)
 	}
 	return git
@@ -146,11 +157,12 @@ func relative(top, root string) string {
 	return filepath.ToSlash(rel)
 }
 
-// readFile reads a regular file of the host, nil when there is none. It does not block on a FIFO.
-func readFile(name string) []byte {
+// read reads a regular file of the host, nil when there is none. It does not block on a FIFO.
+func (h *host) read(name string) []byte {
 	if name == "" {
 		return nil
 	}
+	h.seen = append(h.seen, name)
 	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
 		return nil
 	}
