@@ -257,7 +257,7 @@ func (w *Workspace) placeTemp(j *job, fresh *os.File, temp string) error {
 	if fresh != nil {
 		err := j.place.parent.link(fresh, temp)
 		if err == nil {
-			return nil
+			return fresh.Close() // or our own descriptor would look like another program's, see writerGone
 		}
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			return err

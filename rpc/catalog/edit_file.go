@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/toold/toold/edit"
 	"github.com/toold/toold/rpc/tool"
@@ -53,6 +52,9 @@ type editing struct {
 	params editFileParams
 	key    string
 	plan   edit.Plan
+
+	earlier *earlier // of the same call; nil for a single edit
+	first   bool     // it is the first of its file in the call
 }
 
 func (ed *editing) request(ctx context.Context) workspace.Request {
@@ -77,12 +79,20 @@ func (ed *editing) apply(ctx context.Context, c *workspace.Change) (edit.Plan, e
 	if err := ed.e.Misses.repeated(ed, c); err != nil {
 		return edit.Plan{}, err
 	}
-	return edit.Apply(c.Before, c.Existed, edit.Request{
-		Path: workspace.ShowName(string(ed.path)), Search: ed.params.Search, Replace: ed.params.Replace, Start: ed.params.StartLine, End: ed.params.EndLine,
-		Seen:    ed.seen(ctx, c),
-		History: func() []edit.Version { return ed.history(ctx, c) },
-		Missed:  ed.e.Misses.missed(ed.e.Actor.Agent, ed.key),
-	})
+	q := ed.ask()
+	q.Seen = ed.seen(ctx, c)
+	q.History = func() []edit.Version { return ed.history(ctx, c) }
+	q.Missed = ed.e.Misses.missed(ed.e.Actor.Agent, ed.key)
+	if ed.earlier != nil {
+		q.Seen = ed.earlier.after(ed, c, q.Seen)
+	}
+	return edit.Apply(c.Before, c.Existed, q)
+}
+
+// ask is the edit as the agent asked for it.
+func (ed *editing) ask() edit.Request {
+	p := ed.params
+	return edit.Request{Path: workspace.ShowName(string(ed.path)), Search: p.Search, Replace: p.Replace, Start: p.StartLine, End: p.EndLine}
 }
 
 // seen gives the version whose line numbers the agent knows, when others have changed the file since it looked.
@@ -91,15 +101,14 @@ func (ed *editing) seen(ctx context.Context, c *workspace.Change) *edit.Seen {
 	if !ok || ed.params.StartLine == nil && ed.params.EndLine == nil || v.Hash == store.HashOf(c.Before) || v.Text == nil {
 		return nil
 	}
-	s := &edit.Seen{Text: v.Text, By: "an outside program", When: "since"}
+	s := &edit.Seen{Text: v.Text, By: "an outside program"}
 	if last, err := ed.e.Files.Store.EditsOf(ctx, ed.key, v.At); err == nil && len(last) > 0 {
 		e := last[len(last)-1]
-		s.By, s.When = e.Agent, "at "+ed.e.Workspace.Clock(e.Time)
+		s.By, s.When = e.Agent, ed.e.Workspace.Clock(e.Time)
 		if e.After != store.HashOf(c.Before) {
-			s.By, s.When = "an outside program", "since"
+			s.By, s.When = "an outside program", ""
 		}
 	}
-	s.When = strings.TrimPrefix(s.When, "at ")
 	return s
 }
 

@@ -29,13 +29,17 @@ func editFiles() Tool {
 		}
 		eds := make([]*editing, len(p.Edits))
 		reqs := make([]workspace.Request, len(p.Edits))
+		before := &earlier{texts: map[string][]byte{}}
+		seen := map[string]bool{}
 		for i, one := range p.Edits {
 			path, err := e.parseFile(one.Path)
 			if err != nil {
 				return tool.Result{}, numbered(i, err)
 			}
-			eds[i] = &editing{e: e, path: path, params: one}
+			eds[i] = &editing{e: e, path: path, params: one, earlier: before}
 			reqs[i] = eds[i].request(ctx)
+			eds[i].first = !seen[eds[i].key]
+			seen[eds[i].key] = true
 			compute := reqs[i].Compute
 			reqs[i].Compute = func(c *workspace.Change) error { return numbered(i, compute(c)) }
 		}
@@ -101,4 +105,19 @@ func editFilesResult(eds []*editing, rs []*workspace.Result) tool.Result {
 		}
 	}
 	return tool.Result{Text: withNotes(strings.Join(lines, "\n"), notes), Meta: map[string]any{"files": files, "edits": len(eds)}}
+}
+
+// earlier keeps what each file of a call was before the call, so that the line numbers of all its edits are those of
+// that text.
+type earlier struct{ texts map[string][]byte }
+
+func (b *earlier) after(ed *editing, c *workspace.Change, seen *edit.Seen) *edit.Seen {
+	if ed.first {
+		b.texts[ed.key] = c.Before
+		return seen
+	}
+	if v, ok := ed.e.Files.Seen(ed.e.Actor.Agent, ed.key); ok && v.Text != nil && !bytes.Equal(v.Text, b.texts[ed.key]) {
+		return seen // others changed it too: the agent's own view is the one to follow from
+	}
+	return &edit.Seen{Text: b.texts[ed.key], By: "an earlier edit of this call"}
 }

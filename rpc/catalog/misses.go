@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +21,7 @@ type outcome struct {
 	call    string     // digest of the last successful edit
 	after   store.Hash // what it left
 	when    time.Time
-	lines   string
+	hunk    edit.Hunk
 	refused bool // it was already refused once as applied
 }
 
@@ -55,8 +53,9 @@ func (m *Misses) failed(agent, key string, miss bool) {
 func (m *Misses) succeeded(ed *editing, r *workspace.Result) {
 	o := outcome{call: ed.e.digest(), after: r.Revision, when: r.At}
 	if len(ed.plan.Hunks) > 0 {
-		h := ed.plan.Hunks[0]
-		o.lines = fmt.Sprintf("lines %d-%d", h.NewStart, h.NewStart+max(0, h.NewLines-1))
+		o.hunk = ed.plan.Hunks[0]
+	} else {
+		o.call = "" // nothing was changed, so nothing can be applied twice
 	}
 	m.set(ed.e.Actor.Agent, ed.key, o)
 }
@@ -64,19 +63,13 @@ func (m *Misses) succeeded(ed *editing, r *workspace.Result) {
 // repeated refuses once an edit that this agent has just made, with nothing changed in between, and that would apply a
 // second time because its replacement contains its search.
 func (m *Misses) repeated(ed *editing, c *workspace.Change) error {
-	p := ed.params
-	if p.Search == "" || p.Search == p.Replace || !strings.Contains(p.Replace, p.Search) {
-		return nil
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.last[missKey(ed.e.Actor.Agent, ed.key)]
-	if o.call == "" || o.call != ed.e.digest() || o.after != store.HashOf(c.Before) || o.refused {
+	if o.call == "" || o.refused || o.call != ed.e.digest() || o.after != store.HashOf(c.Before) || !ed.ask().AppliesTwice() {
 		return nil
 	}
 	o.refused = true
 	m.last[missKey(ed.e.Actor.Agent, ed.key)] = o
-	return &edit.Error{Code: edit.AlreadyApplied, Text: fmt.Sprintf(
-		"this very edit of %s was already applied at %s, %s; nothing was changed. If it is to be applied a second time, send it again",
-		workspace.ShowName(string(ed.path)), ed.e.Workspace.Clock(o.when), o.lines)}
+	return edit.Repeated(workspace.ShowName(string(ed.path)), ed.e.Workspace.Clock(o.when), o.hunk)
 }
