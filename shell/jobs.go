@@ -69,7 +69,7 @@ func (j *Jobs) Start(ctx context.Context, cmd Command) (Job, error) {
 		return Job{}, err
 	}
 	cmd.Started = func(pid int) { j.begin(started, pid) }
-	cmd.Script = "exec nohup " + cmd.Script + " > " + quote(started.Log) + " 2>&1"
+	cmd.Script = "trap '' HUP; exec " + cmd.Script + " > " + quote(started.Log) + " 2>&1" // nohup, which not every image has
 	j.wait.Go(func() {
 		defer started.stop()
 		status, err := j.ex.Exec(started.ctx, cmd, io.Discard, io.Discard)

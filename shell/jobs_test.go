@@ -63,7 +63,7 @@ func TestJobs(t *testing.T) {
 		if one.Log != "/it's/.server.log" || two.Log != "/it's/.server-2.log" || one.PID != 101 || !two.Running() || one.ID == two.ID {
 			t.Errorf("%+v %+v", one, two)
 		}
-		if want := `exec nohup server 1 > '/it'\''s/.server.log' 2>&1`; ex.scripts[0] != want {
+		if want := `trap '' HUP; exec server 1 > '/it'\''s/.server.log' 2>&1`; ex.scripts[0] != want {
 			t.Errorf("ran %q", ex.scripts[0])
 		}
 		crashed := start(t, jobs, "crash")

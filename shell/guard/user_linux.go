@@ -108,12 +108,13 @@ func (id identity) credential() *syscall.Credential {
 
 // environ is the container's environment with the variables that say who one is.
 func (id identity) environ(env []string) []string {
-	if id.same {
-		return env
-	}
 	who := id.name
 	if who == "" {
 		who = fmt.Sprint(id.uid)
 	}
-	return append(env, "HOME="+id.home, "USER="+who, "LOGNAME="+who)
+	env = append(env, "USER="+who, "LOGNAME="+who)
+	if id.same && os.Getenv("HOME") != "" {
+		return env
+	}
+	return append(env, "HOME="+id.home)
 }
