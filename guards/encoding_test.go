@@ -79,3 +79,28 @@ func TestRefusalsNeverLoseTheFile(t *testing.T) {
 		t.Error("a refusal has changed the change")
 	}
 }
+
+func TestDotsInExamplesAreNoElision(t *testing.T) {
+	for _, tt := range []struct {
+		name, path, content string
+		refused             bool
+	}{
+		{"dots alone", "a.go", "func A() {\n\t// ...\n}\n", true},
+		{"an example in a comment", "a.go", "// Use it so:\n//\n//\tA()\n//\t...\n//\tB()\nfunc A() {}\n", false},
+		{"words in a comment", "a.go", "// one\n// ... rest unchanged ...\n// two\n", true},
+		{"the last line of a comment", "a.go", "// one\n// ...\nfunc A() {}\n", true},
+		{"the first line", "a.go", "// ...\n", true},
+		{"a code block of a page", "a.md", "text\n```go\nf()\n// ...\n```\n", false},
+		{"words in a code block of a page", "a.md", "```go\n// ... existing code ...\n```\n", true},
+		{"dots outside of it", "a.md", "```go\nf()\n```\n<!-- ... -->\n", true},
+		{"one after another", "a.py", "# a\n# ...\n# b\n# ...\n# c\nx = 1\n# ...\n", true},
+	} {
+		d := newDoor(t)
+		err := d.write(tt.path, tt.content)
+		if (err != nil) != tt.refused {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	d := newDoor(t)
+	d.refused(d.write("a.py", "# a\n# ...\n# b\nx = 1\n# ...\n"), "elision_guard", "line 5")
+}

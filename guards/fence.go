@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 // fenceRefusals is how often escaped fences are refused for a path before they are repaired.
 const fenceRefusals = 2
+
+const repairPasses = 8
 
 // escaped is a code fence of backticks or tildes, after blanks or quote marks, whose first mark carries a backslash.
 var escaped = regexp.MustCompile("^[ \\t>]*(?:\\\\`(?:\\\\?`){2,}|\\\\~(?:\\\\?~){2,})")
@@ -73,14 +76,15 @@ func escapedFences(c *workspace.Change) []int {
 		hideOwn(text, lines.Split(c.Before))
 	}
 	var found []int
+	f := fencesOf(text)
 	note := func(i int) {
-		if escaped.Match(text[i]) {
+		if f.lines[i].escaped {
 			found = append(found, i)
 		}
 	}
 	for i := 0; i < len(text); i++ {
 		note(i)
-		if end := blockEnd(text, i); end > i {
+		if end := f.blockEnd(i); end > i {
 			note(end)
 			i = end
 		}
@@ -117,31 +121,7 @@ func hideOwn(text, before [][]byte) {
 	}
 }
 
-// blockEnd gives the line that closes the code block which opens at line i, or i when none opens there or nothing
-// closes it. A block that opens with a real fence closes with a real one, unless an escaped one stands where it
-// should: at the end, or before the next block opens.
-func blockEnd(text [][]byte, i int) int {
-	open, ok := fenceOf(text[i])
-	if !ok {
-		return i
-	}
-	candidate := i
-	for j := i + 1; j < len(text); j++ {
-		f, ok := fenceOf(text[j])
-		switch {
-		case !ok || f.char != open.char:
-		case f.bare && f.length >= open.length && (open.escaped || !f.escaped):
-			return j
-		case f.bare && f.length >= open.length && candidate == i:
-			candidate = j
-		case !f.bare && !f.escaped && candidate > i:
-			return candidate
-		}
-	}
-	return candidate
-}
-
-// fence is a line that opens or closes a code block.
+// fence is a line that opens or closes a code block. One of length 0 does neither.
 type fence struct {
 	char    byte
 	length  int
@@ -149,34 +129,95 @@ type fence struct {
 	escaped bool
 }
 
+// fences are the fences of a text, by line.
+type fences struct {
+	lines   []fence
+	longest []map[byte]int // from a line on, the longest fence that closes
+}
+
+func fencesOf(text [][]byte) fences {
+	f := fences{lines: make([]fence, len(text)), longest: make([]map[byte]int, len(text)+1)}
+	f.longest[len(text)] = map[byte]int{}
+	for i := len(text) - 1; i >= 0; i-- {
+		f.lines[i] = fenceOf(text[i])
+		f.longest[i] = f.longest[i+1]
+		if l := f.lines[i]; l.bare && l.length > f.longest[i][l.char] {
+			f.longest[i] = maps.Clone(f.longest[i])
+			f.longest[i][l.char] = l.length
+		}
+	}
+	return f
+}
+
+// blockEnd gives the line that closes the code block which opens at line i, or i when none opens there or nothing
+// closes it. A block that opens with a real fence closes with a real one, unless an escaped one stands where it
+// should: at the end, or before the next block opens.
+func (f fences) blockEnd(i int) int {
+	open := f.lines[i]
+	if open.length == 0 || f.longest[i+1][open.char] < open.length {
+		return i
+	}
+	candidate := i
+	for j := i + 1; j < len(f.lines); j++ {
+		l := f.lines[j]
+		closes := l.bare && l.length >= open.length
+		switch {
+		case l.length == 0 || l.char != open.char:
+		case closes && (open.escaped || !l.escaped):
+			return j
+		case closes && candidate == i:
+			candidate = j
+		case !l.bare && !l.escaped && candidate > i:
+			return candidate
+		}
+	}
+	return candidate
+}
+
 // fenceOf recognises a code fence, real or escaped.
-func fenceOf(line []byte) (fence, bool) {
-	f := fence{escaped: escaped.Match(line)}
-	if f.escaped {
-		end := escaped.FindIndex(line)[1]
-		line = append(bytes.ReplaceAll(line[:end:end], []byte(`\`), nil), line[end:]...)
+func fenceOf(line []byte) fence {
+	var f fence
+	start := bytes.TrimLeft(line, " \t>")
+	if len(start) == 0 {
+		return f
 	}
-	line = bytes.TrimLeft(line, " \t>")
-	if len(line) == 0 || line[0] != '`' && line[0] != '~' {
-		return f, false
+	if start[0] == '\\' && escaped.Match(line) {
+		f.escaped = true
+		start = bytes.TrimLeft(unescape(line), " \t>")
 	}
-	rest := bytes.TrimLeft(line, string(line[:1]))
-	f.char, f.length, f.bare = line[0], len(line)-len(rest), len(bytes.TrimSpace(rest)) == 0
-	return f, f.length >= 3 && (f.char == '~' || bytes.IndexByte(rest, '`') < 0)
+	if start[0] != '`' && start[0] != '~' {
+		return f
+	}
+	rest := bytes.TrimLeft(start, string(start[:1]))
+	n := len(start) - len(rest)
+	if n < 3 || start[0] == '`' && bytes.IndexByte(rest, '`') >= 0 {
+		return f
+	}
+	f.char, f.length, f.bare = start[0], n, len(bytes.TrimSpace(rest)) == 0
+	return f
+}
+
+// unescape takes the backslashes out of the fence that a line opens with.
+func unescape(line []byte) []byte {
+	end := escaped.FindIndex(line)[1]
+	return append(bytes.ReplaceAll(line[:end:end], []byte(`\`), nil), line[end:]...)
 }
 
 // repairFences takes the backslashes out of the escaped fences, and says so.
 func repairFences(c *workspace.Change) {
 	count, first := 0, 0
-	for found := escapedFences(c); len(found) > 0; found = escapedFences(c) {
+	for range repairPasses { // taking out a backslash may open a block that was none
+		found := escapedFences(c)
+		if len(found) == 0 {
+			break
+		}
 		if count == 0 {
 			first = found[0] + 1
 		}
 		count += len(found)
 		text := lines.Split(c.After)
 		for _, i := range found {
-			end := escaped.FindIndex(text[i])[1]
-			text[i] = append(bytes.ReplaceAll(text[i][:end:end], []byte(`\`), nil), text[i][end:]...)
+			text[i] = unescape(text[i])
 		}
 		c.After = bytes.Join(text, nil)
 	}

@@ -13,7 +13,7 @@ import (
 
 const (
 	longLine  = 256  // longer lines are cut into units
-	shortUnit = 24   // at marks, but not shorter than this
+	shortUnit = 48   // at marks, but not shorter than this
 	longUnit  = 1024 // and not longer than this
 )
 
@@ -36,7 +36,7 @@ type unit struct {
 }
 
 // survey compares two texts in three steps: units that are somewhere in the new text survive as a whole; those that
-// keep their order are anchors; and what lies changed between two anchors is compared word by word.
+// are unique and keep their order are anchors; and what lies changed between two anchors is compared word by word.
 func survey(before, after []byte) *survival {
 	bom := []byte("\xef\xbb\xbf")
 	before, after = bytes.TrimPrefix(before, bom), bytes.TrimPrefix(after, bom)
@@ -50,13 +50,13 @@ func survey(before, after []byte) *survival {
 	s.old = units(old, head, lines.Count(before[:head]), count, seed)
 	s.new = units(fresh, head, 0, counter(after), seed)
 	s.kept = make([]int, len(s.old))
-	match := s.matchUnits()
+	match, unique := s.matchUnits()
 	for i, j := range match {
 		if j >= 0 {
 			s.kept[i] = int(s.old[i].chars)
 		}
 	}
-	s.compareGaps(match)
+	s.compareGaps(match, unique)
 	return s
 }
 
@@ -214,26 +214,26 @@ func cutAt(line []byte) int {
 	return limit
 }
 
-// matchUnits gives for each old unit an equal new one, or -1. Of equal units the first is matched with the first.
-func (s *survival) matchUnits() []int {
-	match := make([]int, len(s.old))
-	start, end := 0, 0
-	for start < len(s.old) && start < len(s.new) && s.old[start].key == s.new[start].key {
-		match[start] = start
-		start++
-	}
-	for end < len(s.old)-start && end < len(s.new)-start && s.old[len(s.old)-1-end].key == s.new[len(s.new)-1-end].key {
-		end++
-		match[len(s.old)-end] = len(s.new) - end
-	}
-	t := tableOf(s.new[start : len(s.new)-end])
-	for i := start; i < len(s.old)-end; i++ {
-		match[i] = -1
-		if j := t.take(s.old[i].key); j >= 0 {
-			match[i] = start + j
+// matchUnits gives for each old unit an equal new one, or -1; of equal units the first is matched with the first. It
+// also gives the matches that tell places apart: of units that both texts have once, and that are more than a brace.
+func (s *survival) matchUnits() (match, unique []int32) {
+	match, unique = make([]int32, len(s.old)), make([]int32, len(s.old))
+	t := tableOf(s.new)
+	owner := make([]int32, len(s.new)) // the old unit that took a new one as the only one of its key
+	for i, u := range s.old {
+		j, only := t.take(u.key)
+		match[i], unique[i] = j, -1
+		switch {
+		case j < 0 && only >= 0:
+			unique[owner[only]] = -1
+		case j >= 0 && only == j:
+			owner[j] = int32(i)
+			if u.chars > shortPart {
+				unique[i] = j
+			}
 		}
 	}
-	return match
+	return match, unique
 }
 
 // table finds units by their keys, equal ones in order, each once.
@@ -242,11 +242,12 @@ type table struct {
 	mask  uint64
 	slots []int32 // the first of the units with a key, counted from 1; 0 is free, and a negative one is used up
 	next  []int32 // the one after a unit, with the same key
+	later []bool  // a unit is not the first with its key
 }
 
 func tableOf(all []unit) *table {
 	size := uint64(1) << bits.Len(uint(2*len(all)))
-	t := &table{units: all, mask: size - 1, slots: make([]int32, size), next: make([]int32, len(all))}
+	t := &table{units: all, mask: size - 1, slots: make([]int32, size), next: make([]int32, len(all)), later: make([]bool, len(all))}
 	for j := len(all) - 1; j >= 0; j-- {
 		slot := t.slot(all[j].key)
 		t.next[j] = t.slots[slot]
@@ -268,22 +269,34 @@ func (t *table) slot(key uint64) uint64 {
 	}
 }
 
-// take gives the next unit with a key, or -1.
-func (t *table) take(key uint64) int {
+// take gives the next unit with a key, or -1 when there is none left. only is the unit, if there never was another
+// with its key, or else -1; it is given again when it is asked for again.
+func (t *table) take(key uint64) (unit, only int32) {
 	slot := t.slot(key)
-	j := int(t.slots[slot])
-	if j <= 0 {
-		return -1
+	j := t.slots[slot]
+	if j == 0 {
+		return -1, -1
 	}
-	t.slots[slot] = -int32(j)
-	if n := t.next[j-1]; n > 0 {
-		t.slots[slot] = n
+	taken := j < 0
+	if taken {
+		j = -j
 	}
-	return j - 1
+	only = j - 1
+	if t.later[j-1] {
+		only = -1
+	}
+	if taken {
+		return -1, only
+	}
+	t.slots[slot] = -j
+	if next := t.next[j-1]; next > 0 {
+		t.slots[slot], t.later[next-1], only = next, true, -1
+	}
+	return j - 1, only
 }
 
 // compareGaps compares the units without a match that lie between the same two anchors.
-func (s *survival) compareGaps(match []int) {
+func (s *survival) compareGaps(match, unique []int32) {
 	taken := make([]bool, len(s.new))
 	for _, j := range match {
 		if j >= 0 {
@@ -293,7 +306,7 @@ func (s *survival) compareGaps(match []int) {
 	c := comparer{survival: s, steps: stepBudget, bytes: byteBudget}
 	i, j := 0, 0
 	var old, fresh []int32
-	for _, anchor := range append(inOrder(match), [2]int{len(s.old), len(s.new)}) {
+	for _, anchor := range append(inOrder(unique), [2]int{len(s.old), len(s.new)}) {
 		old, fresh = old[:0], fresh[:0]
 		for ; i < anchor[0]; i++ {
 			if match[i] < 0 {
@@ -313,22 +326,22 @@ func (s *survival) compareGaps(match []int) {
 }
 
 // inOrder gives the longest sequence of matches in which both sides rise.
-func inOrder(match []int) [][2]int {
-	var tails []int // old indices: tails[n] ends a rising sequence of length n+1
-	before := make([]int, len(match))
+func inOrder(match []int32) [][2]int {
+	var tails []int32 // old indices: tails[n] ends a rising sequence of length n+1
+	before := make([]int32, len(match))
 	for i, j := range match {
 		if j < 0 {
 			continue
 		}
-		n, _ := slices.BinarySearchFunc(tails, j, func(t, j int) int { return match[t] - j })
+		n, _ := slices.BinarySearchFunc(tails, j, func(t, j int32) int { return int(match[t] - j) })
 		before[i] = -1
 		if n > 0 {
 			before[i] = tails[n-1]
 		}
 		if n == len(tails) {
-			tails = append(tails, i)
+			tails = append(tails, int32(i))
 		} else {
-			tails[n] = i
+			tails[n] = int32(i)
 		}
 	}
 	sequence := make([][2]int, len(tails))
@@ -336,7 +349,7 @@ func inOrder(match []int) [][2]int {
 		return sequence
 	}
 	for i, n := tails[len(tails)-1], len(tails)-1; n >= 0; i, n = before[i], n-1 {
-		sequence[n] = [2]int{i, match[i]}
+		sequence[n] = [2]int{int(i), int(match[i])}
 	}
 	return sequence
 }
