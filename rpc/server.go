@@ -50,6 +50,7 @@ type Server struct {
 	ids     atomic.Int64
 	calls   atomic.Int64
 	refused atomic.Int64
+	workers *workers
 
 	mu       sync.Mutex // guards what follows
 	sessions map[*Session]bool
@@ -66,13 +67,14 @@ func NewServer(h Handler, o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Server{handler: h, opts: o, sessions: map[*Session]bool{}, idle: make(chan struct{})}
+	return &Server{handler: h, opts: o, sessions: map[*Session]bool{}, idle: make(chan struct{}), workers: &workers{jobs: make(chan func())}}
 }
 
 // Serve accepts connections until the listener is closed, and returns when all of them have ended. Connections of
 // another user are closed at once.
 func (srv *Server) Serve(ctx context.Context, l net.Listener) error {
 	var conns sync.WaitGroup
+	defer srv.workers.stop()
 	defer conns.Wait()
 	pause := time.Millisecond
 	for {
@@ -202,4 +204,41 @@ func (srv *Server) Counters() map[string]any {
 		"connections": len(srv.sessions), "calls": srv.calls.Load(), "in_flight": srv.inflight, "refused": srv.refused.Load(),
 		"max_frame_bytes": FrameLimit, "max_in_flight": MaxInFlight,
 	}
+}
+
+// maxIdleWorkers is how many goroutines are kept for the next calls.
+const maxIdleWorkers = 16
+
+// workers run calls on goroutines that are kept for the next ones: their stacks have grown already, which a new
+// goroutine would pay for at each call.
+type workers struct {
+	jobs chan func()
+	idle atomic.Int64
+	all  sync.WaitGroup
+}
+
+func (w *workers) run(job func()) {
+	select {
+	case w.jobs <- job:
+	default:
+		w.all.Go(func() { w.work(job) })
+	}
+}
+
+func (w *workers) work(job func()) {
+	for job != nil {
+		job()
+		if w.idle.Add(1) > maxIdleWorkers {
+			w.idle.Add(-1)
+			return
+		}
+		job = <-w.jobs // nil when it is closed
+		w.idle.Add(-1)
+	}
+}
+
+// stop ends the goroutines. No call may be running.
+func (w *workers) stop() {
+	close(w.jobs)
+	w.all.Wait()
 }

@@ -34,8 +34,9 @@ type Session struct {
 	mu    sync.Mutex // guards calls
 	calls map[string]context.CancelCauseFunc
 
-	writing sync.Mutex // held while a frame is written; guards lines
+	writing sync.Mutex // held while a frame is written; guards what follows
 	lines   bool       // the client speaks lines of JSON
+	until   time.Time  // the write deadline in force
 }
 
 // Peer is the process at the other end.
@@ -202,7 +203,9 @@ func (s *Session) dispatch(m *jsonrpc2.ParsedMessage, b *batch) error {
 		cancel(nil)
 		return nil
 	}
-	s.handing.Go(func() {
+	s.handing.Add(1)
+	s.srv.workers.run(func() {
+		defer s.handing.Done()
 		defer func() { <-s.waiting }()
 		s.slots <- struct{}{}
 		defer func() { <-s.slots }()
@@ -325,8 +328,12 @@ func (s *Session) fail(id jsonrpc2.ID, code int, text string) error {
 func (s *Session) write(body []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := s.conn.SetWriteDeadline(time.Now().Add(s.srv.opts.WriteDeadline)); err != nil {
-		return err
+	// The deadline is renewed when half of it is over: setting it for each frame would wake a thread each time.
+	if now := time.Now(); s.until.Sub(now) < s.srv.opts.WriteDeadline/2 {
+		s.until = now.Add(s.srv.opts.WriteDeadline)
+		if err := s.conn.SetWriteDeadline(s.until); err != nil {
+			return err
+		}
 	}
 	if err := writeFrame(s.conn, body, s.lines); err != nil {
 		s.cancel(ErrDisconnected)
