@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.lsp.dev/jsonrpc2"
 )
@@ -36,38 +38,50 @@ func BenchmarkSmallCall(b *testing.B) {
 	report(b, ours, peer, "echo")
 }
 
-// echoPeer is a bare jsonrpc2 server and client over a Unix socket.
+// echoPeer is a client of a bare jsonrpc2 server in a process of its own, as the daemon is one.
 func echoPeer(b *testing.B) jsonrpc2.Conn {
 	dir, err := os.MkdirTemp("", "echo")
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { os.RemoveAll(dir) })
-	l, err := net.Listen("unix", filepath.Join(dir, "s"))
-	if err != nil {
+	socket := filepath.Join(dir, "s")
+	server := exec.Command("echo-peer", socket)
+	if err := server.Start(); err != nil {
 		b.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	b.Cleanup(cancel)
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			return
+	b.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	var conn net.Conn
+	for range 1000 {
+		if conn, err = net.Dial("unix", socket); err == nil {
+			break
 		}
-		server := jsonrpc2.NewConn(jsonrpc2.NewStream(conn))
-		server.Go(ctx, func(_ context.Context, req *jsonrpc2.Request) (any, error) {
-			return jsonrpc2.RawMessage(append([]byte(nil), req.Params()...)), nil
-		})
-		<-server.Done()
-	}()
-	conn, err := net.Dial("unix", l.Addr().String())
+		time.Sleep(time.Millisecond) // until the peer listens
+	}
 	if err != nil {
 		b.Fatal(err)
 	}
 	client := jsonrpc2.NewConn(jsonrpc2.NewStream(conn))
-	client.Go(ctx, jsonrpc2.MethodNotFoundHandler)
-	b.Cleanup(func() { client.Close(); l.Close() })
+	client.Go(context.Background(), jsonrpc2.MethodNotFoundHandler)
+	b.Cleanup(func() { client.Close() })
 	return client
+}
+
+// echoMain is the program echo-peer: it answers every call on one connection with its parameters.
+func echoMain() {
+	l, err := net.Listen("unix", os.Args[1])
+	if err != nil {
+		os.Exit(1)
+	}
+	conn, err := l.Accept()
+	if err != nil {
+		os.Exit(1)
+	}
+	server := jsonrpc2.NewConn(jsonrpc2.NewStream(conn))
+	server.Go(context.Background(), func(_ context.Context, req *jsonrpc2.Request) (any, error) {
+		return jsonrpc2.RawMessage(append([]byte(nil), req.Params()...)), nil
+	})
+	<-server.Done()
 }
 
 // BenchmarkDurableWrite is a write of 4 KiB over an existing file through the socket, beside temp + fsync + rename +

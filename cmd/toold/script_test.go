@@ -18,7 +18,7 @@ import (
 // TestMain makes the test binary also the command toold, so that scripts run the real program, which starts the real
 // daemon from the same binary.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"toold": main})
+	testscript.Main(m, map[string]func(){"toold": main, "echo-peer": echoMain})
 }
 
 // TestScript runs the specification: each file in testdata/script is a user at a terminal with a home of their own.
