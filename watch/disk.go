@@ -26,11 +26,13 @@ type Stat struct {
 	Kind         Kind
 }
 
-// entry is one name in a folder.
+// entry is one name in a folder. Where only the names were asked for, its stat has no more than the kind.
 type entry struct {
 	name string
-	kind Kind
+	stat Stat
 }
+
+func (e entry) folder() bool { return e.stat.Kind == KindFolder }
 
 var errNotRegular = errors.New("not a regular file")
 

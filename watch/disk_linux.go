@@ -75,20 +75,51 @@ func (d *disk) hasOpenat2() bool {
 	return true
 }
 
-// list gives the entries of a folder, in no order.
-func (d *disk) list(dir string) ([]entry, error) {
+// list gives the entries of a folder, in no order, and what the folder itself is.
+func (d *disk) list(dir string) ([]entry, Stat, error) {
 	fd, err := d.openat(dir, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return nil, err
+		return nil, Stat{}, err
 	}
 	f := os.NewFile(uintptr(fd), filepath.Join(d.path, dir))
 	defer f.Close()
+	self, err := fstat(fd)
+	if err != nil {
+		return nil, Stat{}, err
+	}
 	des, err := f.ReadDir(-1)
 	entries := make([]entry, 0, len(des))
 	for _, de := range des {
-		entries = append(entries, entry{de.Name(), kindOf(de.Type())})
+		entries = append(entries, entry{name: de.Name(), stat: Stat{Kind: kindOf(de.Type())}})
 	}
-	return entries, err
+	return entries, self, err
+}
+
+// listStat is list with everything about the files and folders. What vanishes meanwhile is left out.
+func (d *disk) listStat(dir string) ([]entry, Stat, error) {
+	fd, err := d.openat(dir, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return nil, Stat{}, err
+	}
+	f := os.NewFile(uintptr(fd), filepath.Join(d.path, dir))
+	defer f.Close()
+	self, err := fstat(fd)
+	if err != nil {
+		return nil, Stat{}, err
+	}
+	names, err := f.Readdirnames(-1)
+	entries := make([]entry, 0, len(names))
+	for _, name := range names {
+		var st unix.Stat_t
+		switch err := unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW); err {
+		case nil:
+			entries = append(entries, entry{name, statOf(&st)})
+		case unix.ENOENT:
+		default:
+			return entries, self, err
+		}
+	}
+	return entries, self, err
 }
 
 // lstat looks at an entry without following a link at its end.

@@ -36,19 +36,36 @@ func (d *disk) gone() bool {
 	return err != nil || !os.SameFile(now, d.self)
 }
 
-// list gives the entries of a folder, in no order.
-func (d *disk) list(dir string) ([]entry, error) {
+// list gives the entries of a folder, in no order, and what the folder itself is.
+func (d *disk) list(dir string) ([]entry, Stat, error) {
 	f, err := d.root.Open(dir)
 	if err != nil {
-		return nil, err
+		return nil, Stat{}, err
 	}
 	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return nil, Stat{}, err
+	}
 	des, err := f.ReadDir(-1)
 	entries := make([]entry, 0, len(des))
 	for _, de := range des {
-		entries = append(entries, entry{de.Name(), kindOf(de.Type())})
+		entries = append(entries, entry{name: de.Name(), stat: Stat{Kind: kindOf(de.Type())}})
 	}
-	return entries, err
+	return entries, infoStat(fi), err
+}
+
+// listStat is list with everything about the files and folders. What vanishes meanwhile is left out.
+func (d *disk) listStat(dir string) ([]entry, Stat, error) {
+	entries, self, err := d.list(dir)
+	out := entries[:0]
+	for _, e := range entries {
+		st, gone := d.lstat(prefix(dir) + e.name)
+		if gone == nil {
+			out = append(out, entry{e.name, st})
+		}
+	}
+	return out, self, err
 }
 
 // lstat looks at an entry without following a link at its end.

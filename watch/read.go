@@ -22,7 +22,7 @@ type found struct {
 const ahead = 256
 
 // read searches the files that feed emits, several at a time, and hands what they have to the collector in their order.
-func (t *Tree) read(ctx context.Context, p *plan, left *leftOut, feed func(context.Context, func(string) bool) error, c *collector) error {
+func (v *view) read(ctx context.Context, p *plan, left *leftOut, feed func(context.Context, func(string) bool) error, c *collector) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	g, gctx := errgroup.WithContext(ctx)
@@ -48,7 +48,7 @@ func (t *Tree) read(ctx context.Context, p *plan, left *leftOut, feed func(conte
 	})
 	for range runtime.GOMAXPROCS(0) {
 		g.Go(func() error {
-			s := searcher{disk: t.disk, plan: p, left: left}
+			s := searcher{disk: v.disk, plan: p, left: left}
 			for j := range jobs {
 				j.done <- s.file(gctx, j.path)
 			}

@@ -13,7 +13,7 @@ const maxLinks = 40 // as the system
 
 // resolve follows the symbolic links in a path that the caller named, as long as they stay in the workspace, and gives
 // the real path and what is there.
-func (t *Tree) resolve(asked string) (string, Stat, error) {
+func (v *view) resolve(asked string) (string, Stat, error) {
 	if asked == "" {
 		asked = "."
 	}
@@ -38,8 +38,8 @@ func (t *Tree) resolve(asked string) (string, Stat, error) {
 		}
 		p := strings.Join(append(done, part), "/")
 		var err error
-		if st, err = t.disk.lstat(p); err != nil {
-			return "", Stat{}, t.pathError(asked, strings.Join(done, "/"), part, err)
+		if st, err = v.disk.lstat(p); err != nil {
+			return "", Stat{}, v.pathError(asked, strings.Join(done, "/"), part, err)
 		}
 		if st.Kind != KindLink {
 			done = append(done, part)
@@ -48,12 +48,12 @@ func (t *Tree) resolve(asked string) (string, Stat, error) {
 		if links++; links > maxLinks {
 			return "", Stat{}, errorf("not_found", "%s goes through too many symbolic links; the links form a circle", showName(asked))
 		}
-		target, err := t.disk.readlink(p)
+		target, err := v.disk.readlink(p)
 		if err != nil {
-			return "", Stat{}, t.pathError(asked, strings.Join(done, "/"), part, err)
+			return "", Stat{}, v.pathError(asked, strings.Join(done, "/"), part, err)
 		}
 		if path.IsAbs(target) {
-			rel, ok := t.below(target)
+			rel, ok := v.below(target)
 			if !ok {
 				return "", Stat{}, outside(asked)
 			}
@@ -65,20 +65,20 @@ func (t *Tree) resolve(asked string) (string, Stat, error) {
 		return ".", Stat{Kind: KindFolder}, nil
 	}
 	real := strings.Join(done, "/")
-	st, err := t.disk.lstat(real)
+	st, err := v.disk.lstat(real)
 	if err != nil {
-		return "", Stat{}, t.pathError(asked, path.Dir(real), path.Base(real), err)
+		return "", Stat{}, v.pathError(asked, path.Dir(real), path.Base(real), err)
 	}
 	return real, st, nil
 }
 
 // below gives the path under the root of an absolute path, if it is there.
-func (t *Tree) below(abs string) (string, bool) {
+func (v *view) below(abs string) (string, bool) {
 	abs = path.Clean(abs)
-	if abs == t.root {
+	if abs == v.root {
 		return ".", true
 	}
-	return strings.CutPrefix(abs, strings.TrimSuffix(t.root, "/")+"/")
+	return strings.CutPrefix(abs, strings.TrimSuffix(v.root, "/")+"/")
 }
 
 func outside(asked string) error {
@@ -86,14 +86,14 @@ func outside(asked string) error {
 }
 
 // pathError explains why the entry name of a folder, on the way to the asked path, cannot be used.
-func (t *Tree) pathError(asked, dir, name string, err error) error {
+func (v *view) pathError(asked, dir, name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return errorf("permission", "%s cannot be searched: permission denied", showName(asked))
 	case !missing(err):
 		return errorf("internal", "%s cannot be searched: %s", showName(asked), reason(err))
 	}
-	entries, _ := t.disk.list(dotted(dir))
+	entries, _, _ := v.disk.list(dotted(dir))
 	best, score := "", 3
 	for _, e := range entries {
 		if d := distance(fold(name), fold(e.name), score); d < score || d == score && best == "" && d < len(name)/2 {

@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"errors"
-	"path"
 	"strings"
 	"time"
 
@@ -22,17 +21,17 @@ func (t *Tree) Search(ctx context.Context, q Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := t.reopen(); err != nil {
-		return Answer{}, err
-	}
-	real, st, err := t.resolve(q.Path)
+	v, release, err := t.acquire()
 	if err != nil {
 		return Answer{}, err
 	}
-	p.Path = real
+	defer release()
 	ctx, stop := context.WithTimeoutCause(ctx, deadline, errDeadline)
 	defer stop()
-	a, err := t.scan(ctx, p, st)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	defer context.AfterFunc(v.ctx, func() { end(errClosed) })()
+	a, err := v.search(ctx, p)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -40,34 +39,25 @@ func (t *Tree) Search(ctx context.Context, q Query) (Answer, error) {
 	return a, nil
 }
 
-// reopen follows the root's path when another folder stands there now.
-func (t *Tree) reopen() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.disk.gone() {
-		return nil
-	}
-	d, err := openDisk(t.root)
-	if err != nil {
-		return errorf("root_gone", "the workspace's folder %s is gone; searching goes on when it is back", t.root)
-	}
-	_ = t.disk.close()
-	t.disk = d
-	return nil
-}
+var errClosed = errors.New("the workspace was closed")
 
-// scan answers by reading the files.
-func (t *Tree) scan(ctx context.Context, p *plan, st Stat) (Answer, error) {
+func (v *view) search(ctx context.Context, p *plan) (Answer, error) {
+	known := v.settled(ctx)
+	real, st, err := v.resolve(p.Query.Path)
+	if err != nil {
+		return Answer{}, err
+	}
+	p.Path = real
 	left := &leftOut{}
 	c := newCollector(p)
-	feed := func(ctx context.Context, emit func(string) bool) error {
-		return t.each(ctx, p, st, left, emit)
+	feed := func(ctx context.Context, emit func(string) bool) error { return v.walk(ctx, p, st, left, emit) }
+	if known {
+		feed = func(ctx context.Context, emit func(string) bool) error { return v.lookUp(ctx, p, st, left, emit) }
 	}
-	var err error
 	if p.pattern == nil {
 		err = feed(ctx, c.file)
 	} else {
-		err = t.read(ctx, p, left, feed, c)
+		err = v.read(ctx, p, left, feed, c)
 	}
 	switch {
 	case errors.Is(err, errDeadline):
@@ -81,27 +71,89 @@ func (t *Tree) scan(ctx context.Context, p *plan, st Stat) (Answer, error) {
 	return a, nil
 }
 
-// each calls emit for every file that the plan selects, in path order, until it says false.
-func (t *Tree) each(ctx context.Context, p *plan, st Stat, left *leftOut, emit func(string) bool) error {
-	selected := func(f string) bool { return p.glob.Match(f, p.Path) }
-	file := func(f string) bool { return !selected(f) || emit(f) }
-	if excluded(p.Path, st.Kind == KindFolder) {
+// walk calls emit for every file that the plan selects, in path order, until it says false. It reads the folders.
+func (v *view) walk(ctx context.Context, p *plan, st Stat, left *leftOut, emit func(string) bool) error {
+	w := v.walker(p, left, emit)
+	switch {
+	case excluded(p.Path, st.Kind == KindFolder):
 		return nil
-	}
-	if st.Kind != KindFolder {
-		if st.Kind == KindFile {
-			file(p.Path)
-		}
+	case st.Kind == KindFile:
+		w.file(p.Path)
 		return nil
-	}
-	w := &walk{disk: t.disk, skip: t.opts.Skip, all: p.IncludeIgnored, file: file, left: left, glob: selected, open: p.glob.Prefixes(p.Path)}
-	rules := t.rules(path.Dir(p.Path))
-	if p.Path == "." {
+	case st.Kind != KindFolder:
+		return nil
+	case p.Path == ".":
+		rules := v.rulesAt(".")
 		return w.folder(ctx, "", func(ignore.Source) *ignore.Rules { return rules })
 	}
-	rules = rules.Enter(path.Base(p.Path), t.disk)
-	w.all = w.all || rules.Closed()
+	rules := v.rulesAt(p.Path)
+	w.all = w.all || rules.RuledOut()
 	return w.folder(ctx, p.Path, func(ignore.Source) *ignore.Rules { return rules })
+}
+
+func (v *view) walker(p *plan, left *leftOut, emit func(string) bool) *walk {
+	selected := func(f string) bool { return p.glob.Match(f, p.Path) }
+	return &walk{
+		disk: v.disk, skip: v.opts.Skip, all: p.IncludeIgnored, left: left, glob: selected, open: p.glob.Prefixes(p.Path),
+		file: func(f string) bool { return !selected(f) || emit(f) },
+	}
+}
+
+// lookUp is walk from the table. What ignore rules rule out is not in the table; where the plan wants that, folders are
+// read.
+func (v *view) lookUp(ctx context.Context, p *plan, st Stat, left *leftOut, emit func(string) bool) error {
+	v.table.mu.RLock()
+	f := v.table.at(p.Path)
+	if f == nil || st.Kind != KindFolder {
+		v.table.mu.RUnlock()
+		return v.walk(ctx, p, st, left, emit)
+	}
+	type item struct {
+		path    string
+		ignored bool
+		folder  bool
+	}
+	var items []item
+	w := v.walker(p, left, emit)
+	f.inOrder(func(file string) bool {
+		if w.glob(file) {
+			items = append(items, item{path: file})
+		}
+		return true
+	}, func(q string, folder bool) bool {
+		switch {
+		case w.all || w.opened(q, false):
+			items = append(items, item{q, true, folder})
+		case folder || w.glob(q):
+			left.ignored(q, folder)
+		}
+		return true
+	})
+	for g := range f.below() {
+		if g.fault != nil {
+			left.unreadable(dotted(g.path), g.fault)
+		}
+	}
+	v.table.mu.RUnlock()
+	for i, it := range items {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		switch {
+		case !it.ignored:
+			w.ended = !emit(it.path)
+		case !it.folder:
+			w.ended = !w.file(it.path)
+		default:
+			if err := w.folder(ctx, it.path, func(ignore.Source) *ignore.Rules { return ignore.Closed(it.path) }); err != nil {
+				return err
+			}
+		}
+		if w.ended {
+			break
+		}
+	}
+	return nil
 }
 
 // excluded says that a path lies in a folder that is never searched.

@@ -51,6 +51,16 @@ func open(t testing.TB, root string) *watch.Tree {
 	return tr
 }
 
+// ready opens a tree and waits until it knows the workspace.
+func ready(t testing.TB, root string) *watch.Tree {
+	t.Helper()
+	tr := open(t, root)
+	if err := tr.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
 func search(t testing.TB, tr *watch.Tree, q watch.Query) watch.Answer {
 	t.Helper()
 	a, err := tr.Search(t.Context(), q)
@@ -123,9 +133,10 @@ func TestSearchText(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
 			plant(t, root, tt.files)
-			got := search(t, open(t, root), tt.query)
-			if diff := cmp.Diff(tt.want, got.Text); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
+			for when, tr := range map[string]*watch.Tree{"at once": open(t, root), "when ready": ready(t, root)} {
+				if diff := cmp.Diff(tt.want, search(t, tr, tt.query).Text); diff != "" {
+					t.Errorf("answer %s (-want +got):\n%s", when, diff)
+				}
 			}
 		})
 	}
@@ -136,7 +147,7 @@ func TestSearchIgnored(t *testing.T) {
 	plant(t, root, map[string]string{
 		".gitignore": "dist/\n*.log\n/src/gen.go\n", "dist/app.js": "bundle\n", "dist/x/y.js": "bundle\n", "src/gen.go": "bundle\n", "src/dist/z.js": "bundle\n", "a.log": "bundle\n", "main.go": "x\n",
 	})
-	tr := open(t, root)
+	tr := ready(t, root)
 	const notice = "\n[Not searched: ignored a.log, dist/, src/dist/, src/gen.go (include_ignored searches them)]"
 	tests := []struct {
 		name  string

@@ -46,7 +46,7 @@ func prefix(dir string) string {
 // sorted orders entries so that going down in this order gives the byte order of the whole paths.
 func sorted(entries []entry) []entry {
 	key := func(e entry) string {
-		if e.kind == KindFolder {
+		if e.folder() {
 			return e.name + "/"
 		}
 		return e.name
@@ -57,7 +57,7 @@ func sorted(entries []entry) []entry {
 
 // folder walks the entries of dir, "" for the root. The function enter gives their rules; it may look at what is listed.
 func (w *walk) folder(ctx context.Context, dir string, enter func(ignore.Source) *ignore.Rules) error {
-	entries, err := w.disk.list(dotted(dir))
+	entries, _, err := w.disk.list(dotted(dir))
 	if err != nil {
 		if !missing(err) {
 			w.left.unreadable(dotted(dir), err)
@@ -78,12 +78,12 @@ func (w *walk) folder(ctx context.Context, dir string, enter func(ignore.Source)
 
 func (w *walk) entry(ctx context.Context, dir string, e entry, rules *ignore.Rules) error {
 	p := prefix(dir) + e.name
-	folder := e.kind == KindFolder
+	folder := e.folder()
 	switch {
 	case ignore.Always(e.name, folder) || w.skip(e.name):
 		return nil
-	case !w.all && rules.Ignores(e.name, folder) && !w.opened(p, rules.Closed()):
-		if !rules.Closed() && (folder || e.kind == KindFile && w.glob(p)) {
+	case !w.all && rules.Ignores(e.name, folder) && !w.opened(p, rules.RuledOut()):
+		if !rules.RuledOut() && (folder || e.stat.Kind == KindFile && w.glob(p)) {
 			w.left.ignored(p, folder)
 		}
 		return nil
@@ -94,7 +94,7 @@ func (w *walk) entry(ctx context.Context, dir string, e entry, rules *ignore.Rul
 			}
 			return rules.Enter(e.name, src)
 		})
-	case e.kind == KindFile:
+	case e.stat.Kind == KindFile:
 		w.ended = !w.file(p)
 	}
 	return nil

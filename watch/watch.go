@@ -28,11 +28,12 @@ type Tree struct {
 	root string
 	opts Options
 
-	mu   sync.Mutex // guards disk, which is replaced when another folder stands at the root's path
-	disk *disk
+	mu     sync.Mutex // guards the fields below
+	view   *view      // nil when the folder is gone, and after Close
+	closed bool
 }
 
-// Open opens the workspace whose root folder is root, an absolute path.
+// Open opens the workspace whose root folder is root, an absolute path without symbolic links.
 func Open(root string, opts Options) (*Tree, error) {
 	if !filepath.IsAbs(root) {
 		return nil, fmt.Errorf("open tree: %q is not an absolute path", root)
@@ -47,51 +48,84 @@ func Open(root string, opts Options) (*Tree, error) {
 		s := ignore.Host(root, opts.Ignore)
 		opts.Surroundings = &s
 	}
-	d, err := openDisk(root)
+	t := &Tree{root: root, opts: opts}
+	v, err := newView(root, &t.opts)
 	if err != nil {
 		return nil, fmt.Errorf("open tree: %w", err)
 	}
-	return &Tree{root: root, opts: opts, disk: d}, nil
+	t.view = v
+	return t, nil
 }
 
-// Close gives everything back. A search that runs meanwhile fails.
+// Close gives everything back, when the searches that run have ended; it makes them end soon.
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.disk.close()
+	v := t.view
+	t.view, t.closed = nil, true
+	if v == nil {
+		return nil
+	}
+	return v.close()
 }
 
-// Changed tells the tree that these paths, relative to the root, were just written, made or removed by toold itself. When
-// it returns, searches see the change.
-func (t *Tree) Changed(paths ...string) {}
-
-// Status says how the tree is doing.
-type Status struct {
-	State string `json:"state"` // "scan": searches read the files
+// acquire gives the view of the folder that stands at the root's path now; release has to be called afterwards.
+func (t *Tree) acquire() (v *view, release func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, nil, errorf("root_gone", "the workspace %s was closed; open it again", t.root)
+	}
+	if t.view != nil && t.view.disk.gone() {
+		if err := t.view.close(); err != nil {
+			t.opts.Log.Warn("watch: close the view of a folder that is gone", "root", t.root, "err", err)
+		}
+		t.view = nil
+	}
+	if t.view == nil {
+		if t.view, err = newView(t.root, &t.opts); err != nil {
+			return nil, nil, errorf("root_gone", "the workspace's folder %s is gone; searching goes on when it is back", t.root)
+		}
+	}
+	v = t.view
+	v.use.RLock()
+	return v, v.use.RUnlock, nil
 }
 
-// Status gives the state now.
-func (t *Tree) Status() Status { return Status{State: "scan"} }
+// Changed tells the tree that these paths, relative to the root, were just written, made or removed by toold itself.
+// Searches that begin after it returns see the change. It does not wait for anything.
+func (t *Tree) Changed(paths ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.view == nil {
+		return
+	}
+	for _, p := range paths {
+		t.view.queue.add(cleanPath(p), hintLook|hintMade|hintWrote)
+	}
+}
 
 // Ignored says whether a listing should show a folder without its content: ignore rules rule out the folder itself. It is
 // false for what lies below such a folder, for somebody who lists that asked for exactly this.
 func (t *Tree) Ignored(p string, folder bool) bool {
 	p = cleanPath(p)
-	if p == "." {
+	dir, name := path.Split(p)
+	if p == "." || ignore.Always(name, folder) {
+		return p != "."
+	}
+	v, release, err := t.acquire()
+	if err != nil {
 		return false
 	}
-	dir, name := path.Split(p)
-	if ignore.Always(name, folder) {
-		return true
-	}
-	rules := t.rules(path.Clean(dir))
-	return !rules.Closed() && rules.Ignores(name, folder)
+	defer release()
+	rules := v.rulesAt(path.Clean(dir))
+	return !rules.RuledOut() && rules.Ignores(name, folder)
 }
 
-// rules gives the rules for the entries of a folder.
-func (t *Tree) rules(folder string) *ignore.Rules {
-	rules, _ := t.opts.Surroundings.Rules(t.disk)
-	return rules.At(folder, t.disk)
+// rulesAt gives the rules for the entries of a folder, from the files as they are now.
+func (v *view) rulesAt(folder string) *ignore.Rules {
+	rules, _ := v.opts.Surroundings.Rules(v.disk)
+	return rules.At(folder, v.disk)
 }
 
 // cleanPath gives a path below the root in its one form, "." for the root itself.

@@ -49,8 +49,11 @@ type scoped struct {
 // Path gives the folder that the rules hold for, "" for the root.
 func (r *Rules) Path() string { return r.path }
 
-// Closed says that the folder itself is ruled out, and everything in it.
-func (r *Rules) Closed() bool { return r.closed }
+// RuledOut says that the folder itself is ruled out, and everything in it.
+func (r *Rules) RuledOut() bool { return r.closed }
+
+// Closed gives the rules for a folder that is ruled out itself.
+func Closed(path string) *Rules { return &Rules{path: path, closed: true} }
 
 // Ignores says whether the entry of this name in the rules' folder is ruled out.
 func (r *Rules) Ignores(name string, folder bool) bool {

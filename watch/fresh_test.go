@@ -1,0 +1,255 @@
+package watch_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/toold/toold/watch"
+)
+
+// outsideRoot makes the test binary be the outside process that changes the folder named by it.
+const outsideRoot = "TOOLD_TEST_OUTSIDE"
+
+func TestMain(m *testing.M) {
+	if root := os.Getenv(outsideRoot); root != "" {
+		outside(root)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// outside does bursts of hostile operations: for each line "seed count" on stdin one burst, and a line when it is over.
+func outside(root string) {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		var seed uint64
+		var n int
+		if _, err := fmt.Sscan(in.Text(), &seed, &n); err != nil {
+			fmt.Println("bad command:", err)
+			return
+		}
+		h := hostile{root, rand.New(rand.NewPCG(seed, 1)), seed}
+		for i := range n {
+			h.operate(i)
+		}
+		fmt.Println("done")
+	}
+}
+
+// hostile changes a folder the way that defeats a naive watcher.
+type hostile struct {
+	root string
+	*rand.Rand
+	burst uint64
+}
+
+func (h hostile) name() string { return string(rune('a' + h.IntN(4))) }
+
+// place gives a random path, of existing folders as often as not.
+func (h hostile) place() string {
+	parts := []string{h.root}
+	for range 1 + h.IntN(3) {
+		parts = append(parts, h.name())
+	}
+	return filepath.Join(parts...)
+}
+
+// operate does one operation. Whether it works does not matter.
+func (h hostile) operate(i int) {
+	text := fmt.Sprintf("token-%d-%d\n", h.burst, i)
+	p, q := h.place(), h.place()
+	file := p + ".txt"
+	switch h.IntN(16) {
+	case 0, 1, 2:
+		_ = os.MkdirAll(filepath.Dir(file), 0o755)
+		_ = os.WriteFile(file, []byte(text), 0o644)
+	case 3: // save as editors do
+		_ = os.MkdirAll(filepath.Dir(file), 0o755)
+		if os.WriteFile(file+".tmp", []byte(text), 0o644) == nil {
+			_ = os.Rename(file+".tmp", file)
+		}
+	case 4:
+		if f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			_, _ = f.WriteString(text)
+			f.Close()
+		}
+	case 5:
+		_ = os.Remove(file)
+	case 6:
+		_ = os.RemoveAll(p)
+	case 7, 8: // move a folder
+		_ = os.Rename(p, q)
+	case 9: // move a folder, and make another one at once where it was
+		if os.Rename(p, q) == nil {
+			_ = os.MkdirAll(filepath.Join(p, h.name()), 0o755)
+			_ = os.WriteFile(filepath.Join(p, "new.txt"), []byte(text), 0o644)
+		}
+	case 10: // swap two folders
+		t := filepath.Join(h.root, "swap")
+		if os.Rename(p, t) == nil {
+			_ = os.Rename(q, p)
+			_ = os.Rename(t, q)
+			_ = os.WriteFile(filepath.Join(q, "swapped.txt"), []byte(text), 0o644)
+		}
+	case 11: // a deep tree in one go
+		deep := filepath.Join(p, h.name(), h.name())
+		_ = os.MkdirAll(deep, 0o755)
+		_ = os.WriteFile(filepath.Join(deep, "deep.txt"), []byte(text), 0o644)
+	case 12: // out of the workspace and back in
+		t := h.root + ".out"
+		if os.Rename(p, t) == nil {
+			_ = os.WriteFile(filepath.Join(t, "away.txt"), []byte(text), 0o644)
+			_ = os.MkdirAll(filepath.Dir(q), 0o755)
+			if os.Rename(t, q) != nil {
+				_ = os.RemoveAll(t)
+			}
+		}
+	case 13:
+		_ = os.Link(file, q+".txt")
+	case 14:
+		_ = os.Symlink(p, q+".txt")
+	case 15: // a folder becomes a file, and the other way
+		_ = os.RemoveAll(p)
+		if h.IntN(2) == 0 {
+			_ = os.WriteFile(p, []byte(text), 0o644)
+		} else {
+			_ = os.MkdirAll(p, 0o755)
+		}
+	}
+}
+
+// process is the outside process, or one in this process when it is nil.
+type process struct {
+	in  io.Writer
+	out *bufio.Scanner
+}
+
+func startOutside(t *testing.T, root string) process {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), outsideRoot+"="+root)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return process{in, bufio.NewScanner(out)}
+}
+
+func (p process) burst(t *testing.T, seed uint64, n int) {
+	t.Helper()
+	fmt.Fprintln(p.in, seed, n)
+	if !p.out.Scan() || p.out.Text() != "done" {
+		t.Fatalf("outside process: %q, %v", p.out.Text(), p.out.Err())
+	}
+}
+
+// onDisk gives what is there, in the order of answers: every file, and every line as search shows it.
+func onDisk(t *testing.T, root string) (files, lines []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, _ := filepath.Rel(root, p)
+		files = append(files, rel)
+		data, err := os.ReadFile(p)
+		for i, l := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+			if strings.HasPrefix(l, "token-") {
+				lines = append(lines, fmt.Sprintf("%s:%d: %s", rel, i+1, l))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(files)
+	slices.SortFunc(lines, func(a, b string) int {
+		pa, ra, _ := strings.Cut(a, ":")
+		pb, rb, _ := strings.Cut(b, ":")
+		if pa != pb {
+			return strings.Compare(pa, pb)
+		}
+		na, _, _ := strings.Cut(ra, ":")
+		nb, _, _ := strings.Cut(rb, ":")
+		x, _ := strconv.Atoi(na)
+		y, _ := strconv.Atoi(nb)
+		return x - y
+	})
+	return files, lines
+}
+
+// compareWithDisk asks for all files and all lines and compares them with what is there.
+func compareWithDisk(t *testing.T, tr *watch.Tree, root, when string) {
+	t.Helper()
+	a := search(t, tr, watch.Query{Text: "token-", Max: 1 << 20})
+	b := search(t, tr, watch.Query{Max: 1 << 20})
+	files, lines := onDisk(t, root)
+	if diff := cmp.Diff(files, b.Files); diff != "" {
+		t.Fatalf("%s: files (-disk +answer):\n%s", when, diff)
+	}
+	got := []string{}
+	for _, m := range a.Matches {
+		got = append(got, fmt.Sprintf("%s:%d: %s", m.Path, m.Line, m.Text))
+	}
+	if diff := cmp.Diff(append([]string{}, lines...), got); diff != "" {
+		t.Fatalf("%s: lines (-disk +answer):\n%s", when, diff)
+	}
+}
+
+// rounds is n, or many times more in the long variant.
+func rounds(n int) int {
+	if os.Getenv("TOOLD_TORTURE") != "" {
+		return n * 100
+	}
+	return n
+}
+
+func TestFreshAfterHostileBursts(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "w")
+	plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "b/a.txt": "token-0\n"})
+	tr := ready(t, root)
+	p := startOutside(t, root)
+	for i := range rounds(100) {
+		p.burst(t, uint64(i), 30)
+		compareWithDisk(t, tr, root, fmt.Sprintf("burst %d", i))
+	}
+}
+
+// A write by another process and then a question, without a moment between.
+func TestFreshAtOnce(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "w")
+	plant(t, root, map[string]string{"a/b/": ""})
+	tr := ready(t, root)
+	p := startOutside(t, root)
+	for i := range rounds(100) {
+		p.burst(t, uint64(i), 1)
+		compareWithDisk(t, tr, root, fmt.Sprintf("operation %d", i))
+	}
+}

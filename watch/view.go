@@ -1,0 +1,162 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/sourcegraph/conc"
+)
+
+// view is one opening of the folder at a tree's root, with everything that is known about it.
+type view struct {
+	root     string
+	opts     *Options
+	disk     *disk
+	table    table
+	queue    *queue
+	notifier *notifier // nil where there are no events
+	fault    error     // why there is no notifier
+	applier  applier
+
+	ctx   context.Context // ends with the view
+	stop  context.CancelFunc
+	tasks conc.WaitGroup
+	use   sync.RWMutex // held for reading by searches, for writing to close
+
+	ready chan struct{} // closed when the table is complete
+}
+
+// newView opens the folder and begins to read it.
+func newView(root string, opts *Options) (*view, error) {
+	d, err := openDisk(root)
+	if err != nil {
+		return nil, err
+	}
+	v := &view{root: root, opts: opts, disk: d, queue: newQueue(), ready: make(chan struct{})}
+	v.ctx, v.stop = context.WithCancel(context.Background())
+	dir := opts.RuntimeDir
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	v.notifier, v.fault = newNotifier(root, dir, v.queue)
+	if v.fault != nil {
+		opts.Log.Warn("watch: changes are found by stat", "root", root, "err", v.fault)
+		v.notifier = nil
+	}
+	v.applier = applier{
+		disk: d, table: &v.table, notifier: v.notifier, outer: outer{surroundings: opts.Surroundings}, skip: opts.Skip, store: &store{}, now: time.Now,
+		inodes: map[inode]*folder{}, blind: map[*folder]bool{}, silent: map[uint64]bool{},
+	}
+	v.tasks.Go(v.run)
+	return v, nil
+}
+
+// close ends the view, after the searches that use it.
+func (v *view) close() error {
+	v.stop()
+	v.use.Lock()
+	defer v.use.Unlock()
+	v.tasks.Wait()
+	var err error
+	if v.notifier != nil {
+		err = v.notifier.close()
+	}
+	return errors.Join(err, v.disk.close())
+}
+
+const (
+	restAtLeast = 100 * time.Millisecond // how long changes are collected when nobody waits
+	restShare   = 10                     // the applier works at most one part in this many when nobody waits
+)
+
+// run reads the workspace, and then applies changes: at once when a search waits, else now and then.
+func (v *view) run() {
+	v.applier.apply(batch{lost: true})
+	close(v.ready)
+	rest := restAtLeast
+	timer := time.NewTimer(rest)
+	defer timer.Stop()
+	resting := false
+	for {
+		select {
+		case <-v.ctx.Done():
+			v.abandon()
+			return
+		case <-v.queue.wake:
+			urgent, pending := v.queue.urgent()
+			if !urgent && pending && !resting {
+				timer.Reset(rest)
+				resting = true
+			}
+			if !urgent {
+				continue
+			}
+		case <-timer.C:
+			resting = false
+			if _, pending := v.queue.urgent(); !pending {
+				continue
+			}
+		}
+		began := time.Now()
+		v.step()
+		rest = max(restAtLeast, restShare*time.Since(began))
+	}
+}
+
+// step applies what is in the queue.
+func (v *view) step() {
+	b := v.queue.take()
+	v.applier.apply(b)
+	for _, w := range b.waiters {
+		close(w)
+	}
+}
+
+// abandon lets go whoever waits.
+func (v *view) abandon() {
+	for _, w := range v.queue.take().waiters {
+		close(w)
+	}
+}
+
+// built says whether the table is complete.
+func (v *view) built() bool {
+	select {
+	case <-v.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// settled waits until the table has every change that was finished before the call. It gives false when it cannot know,
+// while the workspace is being read for the first time or when the system does not answer.
+func (v *view) settled(ctx context.Context) bool {
+	if !v.built() {
+		return false
+	}
+	done := make(chan struct{})
+	if v.notifier == nil {
+		v.queue.settle(done)
+	} else if err := v.notifier.settle(done); err != nil {
+		v.opts.Log.Warn("watch: every folder is looked at", "root", v.root, "err", err)
+		v.queue.loseTrack()
+		v.queue.settle(done)
+	}
+	patience := time.NewTimer(settleTime)
+	defer patience.Stop()
+	select {
+	case <-done:
+		return v.ctx.Err() == nil
+	case <-ctx.Done():
+	case <-patience.C:
+		v.opts.Log.Warn("watch: the changes before a search could not be applied in time; it reads the files", "root", v.root)
+	}
+	return false
+}
+
+// settleTime is how long a search waits for earlier changes before it reads the files itself.
+const settleTime = 10 * time.Second
