@@ -64,6 +64,8 @@ type Options struct {
 	Stale func(context.Context, *workspace.Change) (*Stale, error)
 	// Real gives the real path of a path of the workspace, or the path itself when it cannot be resolved.
 	Real func(path string) string
+	// Sequential tells whether a run is of a sequential team, whose calls should belong to turns; nil knows of none.
+	Sequential func(ctx context.Context, run string) bool
 	// Makers names the tools that make binary files. Classes that are missing keep the defaults.
 	Makers map[run.Class][]string
 	Log    *slog.Logger // nil logs nothing

@@ -13,10 +13,12 @@ import (
 func stageLane(o Options) Guard {
 	return Guard{
 		Name: "stage lane", Code: "stage_lane", Tag: "STAGE-LANE", Ops: workspace.OpWrite | workspace.OpEdit | workspace.OpRevert, CountsInTurn: true,
-		Judge: func(_ context.Context, c *workspace.Change) (*Objection, error) {
+		Judge: func(ctx context.Context, c *workspace.Change) (*Objection, error) {
 			t := o.turn(c)
 			if t == nil {
-				o.Log.Debug("[STAGE-LANE] stands aside: the call belongs to no turn", "path", c.Path, "agent", c.Actor.Agent, "run", c.Actor.Run)
+				if o.Sequential != nil && o.Sequential(ctx, c.Actor.Run) {
+					o.Log.Info("[STAGE-LANE] stands aside: the call belongs to no turn", "path", c.Path, "agent", c.Actor.Agent, "run", c.Actor.Run)
+				}
 				return nil, nil
 			}
 			if why := t.Trespass(spellings(c), o.Real); why != "" {

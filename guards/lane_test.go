@@ -1,7 +1,9 @@
 package guards
 
 import (
+	"context"
 	"io/fs"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -81,6 +83,14 @@ func TestCallsWithoutATurnHaveNoLane(t *testing.T) {
 	d.passes(d.write("plot.md", "x"))
 	d.actor.Turn = "unknown"
 	d.passes(d.write("plot.md", "y"))
+	if d.log.Len() > 0 {
+		t.Errorf("logged without a lane to stand aside from: %s", &d.log)
+	}
+	d.set = New(Options{Asks: d.asks, Turns: d.turns, Log: slog.New(slog.NewTextHandler(&d.log, nil)), Sequential: func(context.Context, string) bool { return true }})
+	d.passes(d.write("plot.md", "z"))
+	if !strings.Contains(d.log.String(), "[STAGE-LANE] stands aside") {
+		t.Error("in a sequential run that is logged")
+	}
 }
 
 func TestOwedFile(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-
 	"slices"
 	"strings"
 	"testing"
