@@ -2,19 +2,18 @@ package guards
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"go/version"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"golang.org/x/mod/semver"
 
 	"github.com/toold/toold/workspace"
 )
@@ -60,7 +59,9 @@ type study struct {
 
 func (s *study) run(cache string) {
 	for module, versions := range modulesIn(cache) {
-		sort.Slice(versions, func(i, j int) bool { return semver.Compare(versions[i], versions[j]) < 0 })
+		slices.SortFunc(versions, func(a, b string) int {
+			return cmp.Or(version.Compare("go"+a[1:], "go"+b[1:]), strings.Compare(a, b))
+		})
 		for i := 1; i < len(versions); i++ {
 			s.replay(module, filepath.Join(cache, module+"@"+versions[i-1]), filepath.Join(cache, module+"@"+versions[i]))
 		}
