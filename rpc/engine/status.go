@@ -29,7 +29,7 @@ func (e *Engine) openSpace(root string) (*Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	sp.Tree, err = watch.Open(sp.W.Real(), watch.Options{Ignore: settings.Ignore, RuntimeDir: e.opts.RuntimeDir, CacheDir: e.opts.CacheDir, Log: e.opts.Log})
+	sp.Tree, err = watch.Open(sp.W.Real(), watch.Options{Ignore: settings.Ignore, Skip: workspace.IsTemp, RuntimeDir: e.opts.RuntimeDir, CacheDir: e.opts.CacheDir, Log: e.opts.Log})
 	if err != nil {
 		sp.W.Close()
 		return nil, err
