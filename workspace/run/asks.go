@@ -1,6 +1,9 @@
 package run
 
-import "sync"
+import (
+	"math"
+	"sync"
+)
 
 // Ask names what "the agent asks again" is about: the same agent, the same run, the same real file.
 type Ask struct {
@@ -8,9 +11,14 @@ type Ask struct {
 }
 
 // Asks counts refusals that are made once, or a few times, for one ask. It also orders calls and refusals: a call that
-// came in before a refusal was made cannot be the answer to it, so that of many calls that race none slips through
+// came in before a refusal was given cannot be the answer to it, so that of many calls that race none slips through
 // behind the first. Its methods may be called concurrently.
 type Asks struct {
+	// Wait, when set, is called before a refusal that counts is given, and may take some milliseconds. Calls that were
+	// sent before the refusal could be read, and are still in a socket, come in meanwhile, and are seen for what they
+	// are. It is called without a lock of Asks.
+	Wait func()
+
 	mu   sync.Mutex // guards all fields
 	now  int64
 	open map[Ask]map[string]told
@@ -21,6 +29,9 @@ type told struct {
 	times, limit int
 	last         int64
 }
+
+// notYet is the moment of a refusal that has been decided and not been given.
+const notYet = math.MaxInt64
 
 // Arrive gives the moment of a call that comes in, to be handed to Refuse: a number greater than all before it. It
 // should be taken as early as the order of calls is known, when the request is read.
@@ -34,18 +45,28 @@ func (a *Asks) Arrive() int64 {
 // Refuse tells whether the judges, all of which object, refuse the call: true until each of them has refused limit
 // earlier calls of the ask. Judges that refuse together count together.
 func (a *Asks) Refuse(ask Ask, limit int, arrived int64, judges ...string) bool {
+	refused, counted := a.decide(ask, limit, arrived, judges)
+	if len(counted) == 0 {
+		return refused
+	}
+	if a.Wait != nil {
+		a.Wait()
+	}
+	a.give(ask, counted)
+	return true
+}
+
+// decide refuses, and gives the judges whose refusal counts: a call that was on its way before the last one does not.
+func (a *Asks) decide(ask Ask, limit int, arrived int64, judges []string) (refused bool, counted []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.now++
-	refuse := false
 	for _, j := range judges {
 		t := a.open[ask][j]
-		if t.times < limit || arrived <= t.last {
-			refuse = true
-		}
+		refused = refused || t.times < limit || arrived <= t.last
 	}
-	if !refuse {
-		return false
+	if !refused {
+		return false, nil
 	}
 	if a.open == nil {
 		a.open = map[Ask]map[string]told{}
@@ -54,18 +75,30 @@ func (a *Asks) Refuse(ask Ask, limit int, arrived int64, judges ...string) bool 
 		a.open[ask] = map[string]told{}
 	}
 	for _, j := range judges {
-		a.open[ask][j] = a.open[ask][j].again(limit, arrived, a.now)
+		t := a.open[ask][j]
+		switch {
+		case t.times < limit && (t.times == 0 || arrived > t.last):
+			t = told{times: t.times + 1, limit: limit, last: notYet}
+			counted = append(counted, j)
+		case t.last != notYet:
+			t.last = a.now
+		}
+		a.open[ask][j] = t
 	}
-	return true
+	return true, counted
 }
 
-// again counts a refusal. A call that was on its way before the last one does not count, but what comes in until now
-// has still to wait for an answer.
-func (t told) again(limit int, arrived, now int64) told {
-	if t.times == 0 || arrived > t.last && t.times < limit {
-		t.times++
+// give marks refusals as given: what comes in from now on may be an answer to them.
+func (a *Asks) give(ask Ask, judges []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.now++
+	for _, j := range judges {
+		if t, ok := a.open[ask][j]; ok {
+			t.last = a.now
+			a.open[ask][j] = t
+		}
 	}
-	return told{times: t.times, limit: limit, last: now}
 }
 
 // Spend forgets the refusals that are made once: a write of the file went through, and the judges are armed again. A

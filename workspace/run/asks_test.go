@@ -112,6 +112,33 @@ func TestRacingFirstAsksAreAllRefused(t *testing.T) {
 	}
 }
 
+func TestCallsThatComeInWhileARefusalIsNotGivenAreFirstAsks(t *testing.T) {
+	var a Asks
+	ask := Ask{"A", "r", "f"}
+	var during []bool
+	waits := 0
+	a.Wait = func() {
+		waits++
+		for range 3 {
+			during = append(during, a.Refuse(ask, 1, a.Arrive(), "shrink"))
+		}
+	}
+	if !a.Refuse(ask, 1, a.Arrive(), "shrink") {
+		t.Error("the first ask passes")
+	}
+	for _, refused := range during {
+		if !refused {
+			t.Error("a call that came in before the refusal was given passes")
+		}
+	}
+	if waits != 1 {
+		t.Errorf("%d waits for one refusal that counts", waits)
+	}
+	if a.Refuse(ask, 1, a.Arrive(), "shrink") || waits != 1 {
+		t.Error("the second ask is refused, or waits")
+	}
+}
+
 func TestAsksProperty(t *testing.T) { rapid.Check(t, asksProperty) }
 
 // asksProperty: whatever the order of judging, a call passes only when a refusal of each of its judges was made after
