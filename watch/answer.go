@@ -22,6 +22,7 @@ type Answer struct {
 	IgnoredNames  []string     // the first of them; folders end with a slash
 	Binary        int          // files left out because they are not text
 	Unreadable    []Unreadable // files and folders that could not be read
+	Rescanned     bool         // more had changed than the system could tell: everything was looked at for this answer
 	Deadline      bool         // time ran out: what comes after the last file in path order was not searched
 }
 
@@ -128,6 +129,9 @@ func notices(p *plan, a *Answer) []string {
 	}
 	if a.Deadline {
 		out = append(out, fmt.Sprintf("The search was stopped after %d seconds with %s searched: this is not everything. Narrow it with path or glob", int(deadline/time.Second), count(a.SearchedFiles, "file")))
+	}
+	if a.Rescanned {
+		out = append(out, "So much had changed at once that all files were looked at again for this answer")
 	}
 	var left []string
 	if a.Binary > 0 {

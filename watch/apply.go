@@ -21,10 +21,11 @@ type applier struct {
 	store    *store
 	now      func() time.Time
 
-	inodes map[inode]*folder // where every folder is, to notice one that was moved
-	blind  map[*folder]bool  // the folders that give no events
-	silent map[uint64]bool   // by device: the file system gives no events
-	batch  int               // the number of the batch that is being applied
+	inodes    map[inode]*folder // where every folder is, to notice one that was moved
+	blind     map[*folder]bool  // the folders that give no events
+	silent    map[uint64]bool   // by device: the file system gives no events
+	allSilent bool              // none does
+	batch     int               // the number of the batch that is being applied
 }
 
 // apply looks at everything that a batch names.
@@ -44,6 +45,9 @@ func (a *applier) apply(b batch) {
 		}
 	}
 	a.store.flush()
+	a.table.mu.Lock()
+	a.table.blind = len(a.blind)
+	a.table.mu.Unlock()
 }
 
 // everything looks at the whole workspace, trusting nothing of what was known.
@@ -57,6 +61,9 @@ func (a *applier) everything() {
 		a.table.mu.Unlock()
 	}
 	a.refresh(root, true)
+	a.table.mu.Lock()
+	a.table.rescans++
+	a.table.mu.Unlock()
 }
 
 // path looks at one entry, by its workspace path.
@@ -191,14 +198,20 @@ func (a *applier) watch(f *folder, again bool) error {
 	if a.notifier == nil {
 		return errNoEvents
 	}
-	return a.notifier.watch(f, again)
+	err := a.notifier.watch(f, again)
+	if err == errNoWatches {
+		a.table.mu.Lock()
+		a.table.limited = true
+		a.table.mu.Unlock()
+	}
+	return err
 }
 
 // givesNoEvents says whether the folder is on a file system whose changes the system does not tell.
 func (a *applier) givesNoEvents(f *folder) bool {
 	silent, known := a.silent[f.id.dev]
 	if !known {
-		silent = a.disk.silent(dotted(f.path))
+		silent = a.allSilent || a.disk.silent(dotted(f.path))
 		a.silent[f.id.dev] = silent
 	}
 	return silent

@@ -13,10 +13,11 @@ import (
 // disk reads a workspace by descriptors: every path is resolved by the kernel below the root's descriptor, and no
 // symbolic link is followed, so that nobody who swaps a folder for a link meanwhile can lead a read out of the root.
 type disk struct {
-	path string
-	fd   int
-	slow *os.Root    // for kernels without openat2
-	old  atomic.Bool // openat2 is not there
+	path    string
+	trouble func(path string) error // for tests, nil otherwise: what to say to the opening of a file
+	fd      int
+	slow    *os.Root    // for kernels without openat2
+	old     atomic.Bool // openat2 is not there
 }
 
 func openDisk(root string) (*disk, error) {
@@ -136,6 +137,11 @@ func (d *disk) readlink(p string) (string, error) { return d.slow.Readlink(p) }
 
 // open opens a regular file for reading. Anything else is an error, at once.
 func (d *disk) open(p string) (*file, error) {
+	if d.trouble != nil {
+		if err := d.trouble(p); err != nil {
+			return nil, err
+		}
+	}
 	fd, err := d.openat(p, unix.O_RDONLY|unix.O_NOFOLLOW)
 	if err != nil {
 		return nil, err

@@ -10,9 +10,10 @@ import (
 
 // disk reads a workspace by descriptors: os.Root resolves every path below the root.
 type disk struct {
-	path string
-	root *os.Root
-	self fs.FileInfo
+	path    string
+	trouble func(path string) error // for tests, nil otherwise: what to say to the opening of a file
+	root    *os.Root
+	self    fs.FileInfo
 }
 
 func openDisk(root string) (*disk, error) {
@@ -81,6 +82,11 @@ func (d *disk) readlink(p string) (string, error) { return d.root.Readlink(p) }
 
 // open opens a regular file for reading. Anything else is an error, at once.
 func (d *disk) open(p string) (*file, error) {
+	if d.trouble != nil {
+		if err := d.trouble(p); err != nil {
+			return nil, err
+		}
+	}
 	before, err := d.root.Lstat(p)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,20 @@ package watch
 
 import "context"
 
+// Trouble is what a test lets go wrong.
+type Trouble struct {
+	Watches func() error
+	Silent  bool
+	Event   func()
+	Open    func(path string) error
+}
+
+// With gives options with trouble.
+func (o Options) With(t Trouble) Options {
+	o.trouble = trouble{t.Watches, t.Silent, t.Event, t.Open}
+	return o
+}
+
 // Ready waits until the first reading of the workspace is done.
 func (t *Tree) Ready(ctx context.Context) error {
 	v, release, err := t.acquire()

@@ -12,6 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -232,13 +235,56 @@ func rounds(n int) int {
 }
 
 func TestFreshAfterHostileBursts(t *testing.T) {
+	var watches atomic.Int64
+	for name, trouble := range map[string]watch.Trouble{
+		"events":    {},
+		"no events": {Silent: true},
+		"watch limit": {Watches: func() error {
+			if watches.Add(1)%3 == 0 {
+				return syscall.ENOSPC
+			}
+			return nil
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := filepath.Join(t.TempDir(), "w")
+			plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "b/a.txt": "token-0\n"})
+			tr := readyWith(t, root, trouble)
+			p := startOutside(t, root)
+			for i := range rounds(50) {
+				p.burst(t, uint64(i), 30)
+				compareWithDisk(t, tr, root, fmt.Sprintf("burst %d", i))
+			}
+		})
+	}
+}
+
+// More events than the system keeps: some are lost, the answer is right all the same.
+func TestFreshAfterOverflow(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "w")
-	plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "b/a.txt": "token-0\n"})
-	tr := ready(t, root)
-	p := startOutside(t, root)
-	for i := range rounds(100) {
-		p.burst(t, uint64(i), 30)
-		compareWithDisk(t, tr, root, fmt.Sprintf("burst %d", i))
+	plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "d/": ""})
+	var held sync.RWMutex
+	tr := readyWith(t, root, watch.Trouble{Event: func() { held.RLock(); held.RUnlock() }}) //nolint:staticcheck // waits while the test holds it
+	for i := range rounds(2) {
+		held.Lock()
+		for j := range 20_000 {
+			p := filepath.Join(root, "d", strconv.Itoa(j%10))
+			if err := os.WriteFile(p, []byte(fmt.Sprintf("token-%d-%d\n", i, j)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		plant(t, root, map[string]string{fmt.Sprintf("new%d/x/y.txt", i): "token-x\n", "a/b/c.txt": "token-y\n"})
+		held.Unlock()
+		compareWithDisk(t, tr, root, "after the overflow")
+		plant(t, root, map[string]string{fmt.Sprintf("new%d/x/z.txt", i): "token-z\n"})
+		compareWithDisk(t, tr, root, "after a change after the overflow")
+	}
+	if s := tr.Status(); s.Overflows == 0 {
+		t.Errorf("no overflow was noticed: %+v", s)
 	}
 }
 

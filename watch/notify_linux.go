@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
@@ -24,13 +25,16 @@ type notifier struct {
 	q    *queue
 	dir  string // of the cookie file
 	done chan struct{}
+	trouble
+
+	overflows atomic.Int64 // how often events were lost
 
 	mu      sync.Mutex // guards the fields below
 	n       int        // number of the cookie file's present name
-	waiting map[string][]chan struct{}
+	waiting map[string][]*ticket
 }
 
-func newNotifier(root, runtimeDir string, q *queue) (*notifier, error) {
+func newNotifier(root, runtimeDir string, q *queue, t trouble) (*notifier, error) {
 	fs, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
@@ -44,7 +48,7 @@ func newNotifier(root, runtimeDir string, q *queue) (*notifier, error) {
 		fs.Close()
 		return nil, fmt.Errorf("watch the runtime folder: %w", err)
 	}
-	n := &notifier{fs: fs, root: root, q: q, dir: dir, done: make(chan struct{}), waiting: map[string][]chan struct{}{}}
+	n := &notifier{fs: fs, root: root, q: q, dir: dir, done: make(chan struct{}), waiting: map[string][]*ticket{}, trouble: t}
 	go n.drain()
 	return n, nil
 }
@@ -74,6 +78,9 @@ func (n *notifier) close() error {
 func (n *notifier) drain() {
 	defer close(n.done)
 	for events, errs := n.fs.Events, n.fs.Errors; events != nil; {
+		if n.trouble.event != nil {
+			n.trouble.event()
+		}
 		select {
 		case ev, ok := <-events:
 			if !ok {
@@ -118,6 +125,7 @@ func (n *notifier) event(ev fsnotify.Event) {
 func (n *notifier) fault(err error) {
 	n.q.loseTrack()
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
+		n.overflows.Add(1)
 		n.release()
 	}
 }
@@ -142,14 +150,14 @@ func (n *notifier) arrived(name string) {
 	delete(n.waiting, name)
 }
 
-// settle closes done when every change that was finished before the call has been applied.
-func (n *notifier) settle(done chan struct{}) error {
+// settle closes the ticket when every change that was finished before the call has been applied.
+func (n *notifier) settle(t *ticket) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	from := n.cookie()
 	n.n++
 	to := n.cookie()
-	n.waiting[filepath.Base(to)] = append(n.waiting[filepath.Base(to)], done)
+	n.waiting[filepath.Base(to)] = append(n.waiting[filepath.Base(to)], t)
 	err := os.Rename(from, to)
 	if os.IsNotExist(err) {
 		err = n.bake(to)
@@ -189,7 +197,7 @@ func (n *notifier) watch(f *folder, again bool) error {
 		return nil
 	}
 	n.unwatch(f)
-	err := n.fs.Add(filepath.Join(n.root, f.path))
+	err := n.add(filepath.Join(n.root, f.path))
 	switch {
 	case err == nil:
 		f.watched = true
@@ -197,6 +205,15 @@ func (n *notifier) watch(f *folder, again bool) error {
 		err = errNoWatches
 	}
 	return err
+}
+
+func (n *notifier) add(dir string) error {
+	if n.trouble.watches != nil {
+		if err := n.trouble.watches(); err != nil {
+			return err
+		}
+	}
+	return n.fs.Add(dir)
 }
 
 // unwatch gives a folder's watch back.

@@ -19,14 +19,22 @@ type queue struct {
 	mu      sync.Mutex // guards the fields below
 	dirty   map[string]hint
 	lost    bool // events were lost
-	waiters []chan struct{}
+	waiters []*ticket
 }
+
+// ticket is a search that waits for the changes before it.
+type ticket struct {
+	done   chan struct{} // closed when they have been applied
+	rescan bool          // everything had to be looked at, because events were lost; valid after done
+}
+
+func newTicket() *ticket { return &ticket{done: make(chan struct{})} }
 
 // batch is what was taken from the queue at once.
 type batch struct {
 	dirty   map[string]hint
 	lost    bool
-	waiters []chan struct{} // to be closed when all of it has been applied
+	waiters []*ticket // to be closed when all of it has been applied
 }
 
 func newQueue() *queue {
@@ -53,10 +61,10 @@ func (q *queue) loseTrack() {
 	q.signal()
 }
 
-// settle closes done when everything that is in the queue now has been applied.
-func (q *queue) settle(done chan struct{}) {
+// settle closes the ticket when everything that is in the queue now has been applied.
+func (q *queue) settle(t *ticket) {
 	q.mu.Lock()
-	q.waiters = append(q.waiters, done)
+	q.waiters = append(q.waiters, t)
 	q.mu.Unlock()
 	q.signal()
 }

@@ -42,7 +42,7 @@ func (t *Tree) Search(ctx context.Context, q Query) (Answer, error) {
 var errClosed = errors.New("the workspace was closed")
 
 func (v *view) search(ctx context.Context, p *plan) (Answer, error) {
-	known := v.settled(ctx)
+	settled := v.settled(ctx)
 	real, st, err := v.resolve(p.Query.Path)
 	if err != nil {
 		return Answer{}, err
@@ -51,7 +51,7 @@ func (v *view) search(ctx context.Context, p *plan) (Answer, error) {
 	left := &leftOut{}
 	c := newCollector(p)
 	feed := func(ctx context.Context, emit func(string) bool) error { return v.walk(ctx, p, st, left, emit) }
-	if known {
+	if settled != nil {
 		feed = func(ctx context.Context, emit func(string) bool) error { return v.lookUp(ctx, p, st, left, emit) }
 	}
 	if p.pattern == nil {
@@ -68,6 +68,7 @@ func (v *view) search(ctx context.Context, p *plan) (Answer, error) {
 	}
 	a := c.finish()
 	left.into(&a)
+	a.Rescanned = settled != nil && settled.rescan
 	return a, nil
 }
 

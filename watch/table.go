@@ -16,6 +16,12 @@ type table struct {
 	files   int
 	folders int
 	ignored int
+
+	blind    int   // folders that give no events
+	limited  bool  // the system gave no more watches
+	rescans  int64 // how often everything was looked at
+	audits   int64 // how often everything was audited
+	diverged int64 // folders that an audit found to be other than the table
 }
 
 // inode tells folders apart, wherever they are moved.

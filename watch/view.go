@@ -35,20 +35,21 @@ func newView(root string, opts *Options) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.trouble = opts.trouble.open
 	v := &view{root: root, opts: opts, disk: d, queue: newQueue(), ready: make(chan struct{})}
 	v.ctx, v.stop = context.WithCancel(context.Background())
 	dir := opts.RuntimeDir
 	if dir == "" {
 		dir = os.TempDir()
 	}
-	v.notifier, v.fault = newNotifier(root, dir, v.queue)
+	v.notifier, v.fault = newNotifier(root, dir, v.queue, opts.trouble)
 	if v.fault != nil {
 		opts.Log.Warn("watch: changes are found by stat", "root", root, "err", v.fault)
 		v.notifier = nil
 	}
 	v.applier = applier{
 		disk: d, table: &v.table, notifier: v.notifier, outer: outer{surroundings: opts.Surroundings}, skip: opts.Skip, store: &store{}, now: time.Now,
-		inodes: map[inode]*folder{}, blind: map[*folder]bool{}, silent: map[uint64]bool{},
+		inodes: map[inode]*folder{}, blind: map[*folder]bool{}, silent: map[uint64]bool{}, allSilent: opts.trouble.silent,
 	}
 	v.tasks.Go(v.run)
 	return v, nil
@@ -110,15 +111,16 @@ func (v *view) run() {
 func (v *view) step() {
 	b := v.queue.take()
 	v.applier.apply(b)
-	for _, w := range b.waiters {
-		close(w)
+	for _, t := range b.waiters {
+		t.rescan = b.lost
+		close(t.done)
 	}
 }
 
 // abandon lets go whoever waits.
 func (v *view) abandon() {
-	for _, w := range v.queue.take().waiters {
-		close(w)
+	for _, t := range v.queue.take().waiters {
+		close(t.done)
 	}
 }
 
@@ -132,30 +134,32 @@ func (v *view) built() bool {
 	}
 }
 
-// settled waits until the table has every change that was finished before the call. It gives false when it cannot know,
+// settled waits until the table has every change that was finished before the call. It gives nil when it cannot know,
 // while the workspace is being read for the first time or when the system does not answer.
-func (v *view) settled(ctx context.Context) bool {
+func (v *view) settled(ctx context.Context) *ticket {
 	if !v.built() {
-		return false
+		return nil
 	}
-	done := make(chan struct{})
+	t := newTicket()
 	if v.notifier == nil {
-		v.queue.settle(done)
-	} else if err := v.notifier.settle(done); err != nil {
+		v.queue.settle(t)
+	} else if err := v.notifier.settle(t); err != nil {
 		v.opts.Log.Warn("watch: every folder is looked at", "root", v.root, "err", err)
 		v.queue.loseTrack()
-		v.queue.settle(done)
+		v.queue.settle(t)
 	}
 	patience := time.NewTimer(settleTime)
 	defer patience.Stop()
 	select {
-	case <-done:
-		return v.ctx.Err() == nil
+	case <-t.done:
+		if v.ctx.Err() == nil {
+			return t
+		}
 	case <-ctx.Done():
 	case <-patience.C:
 		v.opts.Log.Warn("watch: the changes before a search could not be applied in time; it reads the files", "root", v.root)
 	}
-	return false
+	return nil
 }
 
 // settleTime is how long a search waits for earlier changes before it reads the files itself.

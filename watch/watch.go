@@ -21,6 +21,16 @@ type Options struct {
 	Skip         func(name string) bool // files that are no part of the workspace, such as those of a write in progress
 	Surroundings *ignore.Surroundings   // where outer ignore rules come from; nil for this machine's
 	Log          *slog.Logger
+
+	trouble trouble
+}
+
+// trouble is what a test lets go wrong. The zero value is a machine on which all is well.
+type trouble struct {
+	watches func() error            // an error is what the system says to a new watch
+	silent  bool                    // no file system gives events
+	event   func()                  // called before an event is taken from the system
+	open    func(path string) error // an error is what the system says to the opening of a file
 }
 
 // Tree is a workspace as searches see it. It is safe for concurrent use.
