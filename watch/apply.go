@@ -107,7 +107,7 @@ func (a *applier) entry(f *folder, name string, h hint) {
 	if st.Kind == KindFile {
 		a.forgetFolder(f, name)
 		a.unignore(f, name)
-		a.setFile(f, record{name, st}, h&hintWrote != 0)
+		a.setFile(f, entry{name, st}, h&hintWrote != 0)
 		return
 	}
 	a.forgetFile(f, name)
@@ -246,7 +246,7 @@ func (a *applier) contents(f *folder, entries []entry, deep bool) {
 	if a.makeRules(f, entries) {
 		deep = true
 	}
-	var files []record
+	var files []entry
 	var folders []*folder
 	var ignored []string
 	var enter []*folder
@@ -266,10 +266,10 @@ func (a *applier) contents(f *folder, entries []entry, deep bool) {
 				enter = append(enter, c)
 			}
 		default:
-			files = append(files, record{e.name, e.stat})
+			files = append(files, e)
 		}
 	}
-	slices.SortFunc(files, func(x, y record) int { return strings.Compare(x.name, y.name) })
+	slices.SortFunc(files, func(x, y entry) int { return strings.Compare(x.name, y.name) })
 	slices.SortFunc(folders, func(x, y *folder) int { return byFolder(x.name, y.name) })
 	slices.Sort(ignored)
 	a.replace(f, files, folders, ignored)
@@ -307,7 +307,7 @@ func (a *applier) makeRules(f *folder, entries []entry) (changed bool) {
 }
 
 // replace puts the new content in place and passes on what is different.
-func (a *applier) replace(f *folder, files []record, folders []*folder, ignored []string) {
+func (a *applier) replace(f *folder, files []entry, folders []*folder, ignored []string) {
 	old, oldFolders := f.files, f.folders
 	looked := f.looked
 	f.looked = a.now().UnixNano()
@@ -426,7 +426,7 @@ func (a *applier) setIgnored(f *folder, name string, folder bool) {
 	a.table.ignored++
 }
 
-func (a *applier) setFile(f *folder, r record, force bool) {
+func (a *applier) setFile(f *folder, r entry, force bool) {
 	i, ok := f.file(r.name)
 	same := ok && f.files[i].stat == r.stat
 	if same && !force {

@@ -30,3 +30,17 @@ func (t *Tree) Ready(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
+
+// Read is Search by reading the folders and the files, whatever is known about them.
+func (t *Tree) Read(ctx context.Context, q Query) (Answer, error) {
+	p, err := newPlan(q)
+	if err != nil {
+		return Answer{}, err
+	}
+	v, release, err := t.acquire()
+	if err != nil {
+		return Answer{}, err
+	}
+	defer release()
+	return v.answer(ctx, p, nil)
+}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -40,11 +39,12 @@ func outside(root string) {
 	for in.Scan() {
 		var seed uint64
 		var n int
-		if _, err := fmt.Sscan(in.Text(), &seed, &n); err != nil {
+		var ignores bool
+		if _, err := fmt.Sscan(in.Text(), &seed, &n, &ignores); err != nil {
 			fmt.Println("bad command:", err)
 			return
 		}
-		h := hostile{root, rand.New(rand.NewPCG(seed, 1)), seed}
+		h := hostile{root, rand.New(rand.NewPCG(seed, 1)), seed, ignores}
 		for i := range n {
 			h.operate(i)
 		}
@@ -56,7 +56,8 @@ func outside(root string) {
 type hostile struct {
 	root string
 	*rand.Rand
-	burst uint64
+	burst   uint64
+	ignores bool // it changes ignore files too
 }
 
 func (h hostile) name() string { return string(rune('a' + h.IntN(4))) }
@@ -75,7 +76,11 @@ func (h hostile) operate(i int) {
 	text := fmt.Sprintf("token-%d-%d\n", h.burst, i)
 	p, q := h.place(), h.place()
 	file := p + ".txt"
-	switch h.IntN(16) {
+	kinds := 16
+	if h.ignores {
+		kinds = 20
+	}
+	switch h.IntN(kinds) {
 	case 0, 1, 2:
 		_ = os.MkdirAll(filepath.Dir(file), 0o755)
 		_ = os.WriteFile(file, []byte(text), 0o644)
@@ -131,6 +136,17 @@ func (h hostile) operate(i int) {
 		} else {
 			_ = os.MkdirAll(p, 0o755)
 		}
+	case 16, 17, 18:
+		patterns := []string{"a", "b/", "*.txt", "!a.txt", "/c", "d/**", "!*", "**/new.txt", "!b/", ".gitignore"}
+		name := []string{".gitignore", ".gitignore", ".ignore", ".git/info/exclude"}[h.IntN(4)]
+		_ = os.WriteFile(filepath.Join(filepath.Dir(p), name), []byte(patterns[h.IntN(10)]+"\n"+patterns[h.IntN(10)]+"\n"), 0o644)
+	case 19: // a repository comes or goes
+		if dir := filepath.Dir(p); h.IntN(2) == 0 {
+			_ = os.MkdirAll(filepath.Join(dir, ".git", "info"), 0o755)
+			_ = os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("ref: x\n"), 0o644)
+		} else {
+			_ = os.RemoveAll(filepath.Join(dir, ".git"))
+		}
 	}
 }
 
@@ -164,9 +180,9 @@ func startOutside(t *testing.T, root string) process {
 	return process{in, bufio.NewScanner(out)}
 }
 
-func (p process) burst(t *testing.T, seed uint64, n int) {
+func (p process) burst(t *testing.T, seed uint64, n int, ignores bool) {
 	t.Helper()
-	fmt.Fprintln(p.in, seed, n)
+	fmt.Fprintln(p.in, seed, n, ignores)
 	if !p.out.Scan() || p.out.Text() != "done" {
 		t.Fatalf("outside process: %q, %v", p.out.Text(), p.out.Err())
 	}
@@ -253,7 +269,7 @@ func TestFreshAfterHostileBursts(t *testing.T) {
 			tr := readyWith(t, root, trouble)
 			p := startOutside(t, root)
 			for i := range rounds(50) {
-				p.burst(t, uint64(i), 30)
+				p.burst(t, uint64(i), 30, false)
 				compareWithDisk(t, tr, root, fmt.Sprintf("burst %d", i))
 			}
 		})
@@ -264,11 +280,12 @@ func TestFreshAfterHostileBursts(t *testing.T) {
 func TestFreshAfterOverflow(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "w")
 	plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "d/": ""})
-	var held sync.RWMutex
-	tr := readyWith(t, root, watch.Trouble{Event: func() { held.RLock(); held.RUnlock() }}) //nolint:staticcheck // waits while the test holds it
+	gate := make(chan struct{}, 1) // holds a token while events may be taken
+	gate <- struct{}{}
+	tr := readyWith(t, root, watch.Trouble{Event: func() { gate <- <-gate }})
 	for i := range rounds(2) {
-		held.Lock()
-		for j := range 20_000 {
+		<-gate
+		for j := range 8_000 {
 			p := filepath.Join(root, "d", strconv.Itoa(j%10))
 			if err := os.WriteFile(p, []byte(fmt.Sprintf("token-%d-%d\n", i, j)), 0o644); err != nil {
 				t.Fatal(err)
@@ -278,13 +295,31 @@ func TestFreshAfterOverflow(t *testing.T) {
 			}
 		}
 		plant(t, root, map[string]string{fmt.Sprintf("new%d/x/y.txt", i): "token-x\n", "a/b/c.txt": "token-y\n"})
-		held.Unlock()
+		gate <- struct{}{}
 		compareWithDisk(t, tr, root, "after the overflow")
 		plant(t, root, map[string]string{fmt.Sprintf("new%d/x/z.txt", i): "token-z\n"})
 		compareWithDisk(t, tr, root, "after a change after the overflow")
 	}
 	if s := tr.Status(); s.Overflows == 0 {
 		t.Errorf("no overflow was noticed: %+v", s)
+	}
+}
+
+// Ignore files change too: what follows from events has to be what one gets by reading everything.
+func TestFreshIgnoreRules(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "w")
+	plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "b/a.txt": "token-0\n"})
+	tr := ready(t, root)
+	p := startOutside(t, root)
+	for i := range rounds(100) {
+		p.burst(t, uint64(i), 20, true)
+		for _, q := range []watch.Query{{Text: "token-", Max: 1 << 20}, {Glob: "*.txt", Max: 1 << 20}, {Path: "a", Max: 1 << 20}, {IncludeIgnored: true}, {Glob: "a/b/*", Max: 1 << 20}} {
+			got, err := tr.Search(t.Context(), q)
+			want, werr := tr.Read(t.Context(), q)
+			if diff := cmp.Diff([]any{want, fmt.Sprint(werr)}, []any{got, fmt.Sprint(err)}); diff != "" {
+				t.Fatalf("burst %d, %+v (-read +answer):\n%s", i, q, diff)
+			}
+		}
 	}
 }
 
@@ -295,7 +330,7 @@ func TestFreshAtOnce(t *testing.T) {
 	tr := ready(t, root)
 	p := startOutside(t, root)
 	for i := range rounds(100) {
-		p.burst(t, uint64(i), 1)
+		p.burst(t, uint64(i), 1, false)
 		compareWithDisk(t, tr, root, fmt.Sprintf("operation %d", i))
 	}
 }

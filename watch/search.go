@@ -31,18 +31,13 @@ func (t *Tree) Search(ctx context.Context, q Query) (Answer, error) {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer context.AfterFunc(v.ctx, func() { end(errClosed) })()
-	a, err := v.search(ctx, p)
-	if err != nil {
-		return Answer{}, err
-	}
-	render(p, &a)
-	return a, nil
+	return v.answer(ctx, p, v.settled(ctx))
 }
 
 var errClosed = errors.New("the workspace was closed")
 
-func (v *view) search(ctx context.Context, p *plan) (Answer, error) {
-	settled := v.settled(ctx)
+// answer answers from the table when the ticket says that it is up to date, else by reading the folders.
+func (v *view) answer(ctx context.Context, p *plan, settled *ticket) (Answer, error) {
 	real, st, err := v.resolve(p.Query.Path)
 	if err != nil {
 		return Answer{}, err
@@ -69,6 +64,7 @@ func (v *view) search(ctx context.Context, p *plan) (Answer, error) {
 	a := c.finish()
 	left.into(&a)
 	a.Rescanned = settled != nil && settled.rescan
+	render(p, &a)
 	return a, nil
 }
 

@@ -38,19 +38,13 @@ type folder struct {
 	rules   *ignore.Rules
 	decide  []entry   // the ignore files that the rules were made from
 	folders []*folder // as byFolder orders their names
-	files   []record  // by name
+	files   []entry   // by name
 	ignored []string  // names that are ruled out, sorted; those of folders end with a slash
 	fault   error     // why it cannot be read
 	blind   bool      // changes in it give no events: it is looked at for every search
 	watched bool      // the notifier has a watch for it
 	seen    int       // the applier's batch in which everything in it was looked at
 	looked  int64     // when it was last read, in nanoseconds since 1970
-}
-
-// record is a file as it was last seen.
-type record struct {
-	name string
-	stat Stat
 }
 
 func (f *folder) child(name string) *folder {
@@ -74,7 +68,7 @@ func byFolder(a, b string) int {
 }
 
 func (f *folder) file(name string) (int, bool) {
-	return slices.BinarySearchFunc(f.files, name, func(r record, n string) int { return strings.Compare(r.name, n) })
+	return slices.BinarySearchFunc(f.files, name, func(r entry, n string) int { return strings.Compare(r.name, n) })
 }
 
 // at gives the folder of a path, nil when it is not known.
