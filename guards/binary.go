@@ -20,10 +20,6 @@ func DefaultMakers() map[run.Class][]string {
 // binaryPath refuses text under a name that promises a binary format. There is no second ask: a text tool never
 // makes one.
 func binaryPath(o Options) Guard {
-	makers := DefaultMakers()
-	for class, tools := range o.Makers {
-		makers[class] = tools
-	}
 	return Guard{
 		Name: "binary path", Code: "binary_path_guard", Tag: "BINARY-PATH", Ops: workspace.OpWrite | workspace.OpEdit,
 		Judge: func(_ context.Context, c *workspace.Change) (*Objection, error) {
@@ -32,15 +28,33 @@ func binaryPath(o Options) Guard {
 				if !ok || f.Text {
 					continue
 				}
+				makers := o.makers(c, f.Class)
 				return &Objection{
 					Lost:  fmt.Sprintf("%s is %s by its name, and text under that name is not one", workspace.ShowName(p), f.Name),
-					Do:    makerText(f, makers[f.Class]),
-					Facts: map[string]any{"format": f.Name, "class": f.Class, "makers": makers[f.Class]},
+					Do:    makerText(f, makers),
+					Facts: map[string]any{"format": f.Name, "class": f.Class, "makers": makers},
 				}, nil
 			}
 			return nil, nil
 		},
 	}
+}
+
+// makers gives the tools that make a class of files: those of the turn, else of the actor's engine, else the
+// configured ones, else the defaults.
+func (o Options) makers(c *workspace.Change, class run.Class) []string {
+	if t := o.turn(c); t != nil && len(t.Makers(class)) > 0 {
+		return t.Makers(class)
+	}
+	if o.MakersOf != nil {
+		if m := o.MakersOf(c.Actor)[class]; len(m) > 0 {
+			return m
+		}
+	}
+	if m, ok := o.Makers[class]; ok {
+		return m
+	}
+	return DefaultMakers()[class]
 }
 
 // makerText names what does make the file.

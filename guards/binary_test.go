@@ -46,4 +46,12 @@ func TestMakersComeFromTheConfiguration(t *testing.T) {
 	d.refused(d.write("a.wav", "x"), "binary_path_guard", "Make it with speak")
 	d.refused(d.write("a.glb", "x"), "binary_path_guard", "Make it with model_3d")
 	d.refused(d.write("a.pdf", "x"), "binary_path_guard", "Make it with download_pdf")
+
+	d.set = New(Options{Asks: d.asks, Turns: d.turns, MakersOf: func(a workspace.Actor) map[run.Class][]string {
+		return map[run.Class][]string{run.Image: {"of " + a.Agent}}
+	}})
+	d.refused(d.write("a.png", "x"), "binary_path_guard", "Make it with of A")
+	d.refused(d.write("a.pdf", "x"), "binary_path_guard", "Make it with download_pdf")
+	d.begin("t1", run.Plan{Tools: run.Toolset{Makers: map[run.Class][]string{run.Image: {"of the turn"}}}})
+	d.refused(d.write("a.png", "x"), "binary_path_guard", "Make it with of the turn")
 }

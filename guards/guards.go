@@ -68,6 +68,8 @@ type Options struct {
 	Sequential func(ctx context.Context, run string) bool
 	// Makers names the tools that make binary files. Classes that are missing keep the defaults.
 	Makers map[run.Class][]string
+	// MakersOf gives the ones that the actor's own engine has named, which go first; a turn's go before them. May be nil.
+	MakersOf func(workspace.Actor) map[run.Class][]string
 	Log    *slog.Logger // nil logs nothing
 }
 

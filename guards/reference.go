@@ -44,9 +44,13 @@ func reference() Guard {
 			if err != nil || len(lost) == 0 {
 				return nil, err
 			}
+			do := "Keep these ids in the markup, or change the scripts first; to change a part of the page use edit_file with just that part"
+			if c.Op == workspace.OpEdit {
+				do = "Keep these ids in the replacement, or change the scripts first"
+			}
 			return &Objection{
 				Lost:  fmt.Sprintf("it would drop %s that scripts look up: %s", plural(countIDs(lost), "element id"), referenceList(lost)),
-				Do:    "Keep these ids in the markup, or change the scripts first; to change a part of the page use edit_file with just that part",
+				Do:    do,
 				Facts: lost,
 			}, nil
 		},

@@ -107,7 +107,7 @@ func (t *Turn) directive() Directive {
 	switch {
 	case t.ended != "":
 		d.Message = t.endedText()
-	case t.streaks.ReadOnly >= readOnlyLimit:
+	case t.streaks.ReadOnly >= readOnlyLimit && t.phase != PhaseFinal:
 		d.Stop = ReadOnly
 		d.Message = fmt.Sprintf("%d read-only calls in a row: stop reading", t.streaks.ReadOnly)
 		if len(t.owed) > 0 && t.works() {

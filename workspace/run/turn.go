@@ -262,6 +262,9 @@ func (t *Turn) makers() []string {
 	return names
 }
 
+// Makers gives the tools that make binary files of a class, as the turn's engine has named them.
+func (t *Turn) Makers(class Class) []string { return slices.Clone(t.plan.Tools.Makers[class]) }
+
 // Withdrawn tells whether a tool has been withdrawn, for listings.
 func (t *Turn) Withdrawn(tool string) bool {
 	t.mu.Lock()

@@ -332,8 +332,14 @@ func TestReadOnlyStreak(t *testing.T) {
 	if stop := settle(write, false); stop != "" {
 		t.Errorf("a write ends the streak: %q", stop)
 	}
+	for range 8 {
+		_ = settle(read, false)
+	}
 	if v, _ := turn.Stop(ReadOnly, outputs(turn)); v.Verdict != StartFinalWrite {
 		t.Errorf("%+v", v)
+	}
+	if d := turn.Directive(); d.Stop != "" {
+		t.Errorf("what has been answered is told again: %+v", d)
 	}
 }
 
