@@ -70,7 +70,7 @@ type Options struct {
 	Makers map[run.Class][]string
 	// MakersOf gives the ones that the actor's own engine has named, which go first; a turn's go before them. May be nil.
 	MakersOf func(workspace.Actor) map[run.Class][]string
-	Log    *slog.Logger // nil logs nothing
+	Log      *slog.Logger // nil logs nothing
 }
 
 // Set is the guards in their order. It is a [workspace.Checker]. Its methods may be called concurrently.
