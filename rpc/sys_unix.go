@@ -62,10 +62,7 @@ func locked(path string) bool {
 		return false
 	}
 	defer f.Close()
-	if unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil {
-		return true
-	}
-	return false
+	return unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil
 }
 
 // startLock is held while a client starts the daemon, so that others wait for that instead of starting one too.

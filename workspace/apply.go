@@ -107,15 +107,14 @@ func (w *Workspace) lockKeys(qs []Request) ([]string, error) {
 
 // job is one change on its way through the door.
 type job struct {
-	q       Request
-	place   *place
-	change  *Change
-	key     string
-	was     info // of the file that Before was read from
-	readAt  time.Time
-	made    []string // folders that were created for it, outermost first
-	touched bool     // the file was written
-	result  *Result
+	q      Request
+	place  *place
+	change *Change
+	key    string
+	was    info // of the file that Before was read from
+	readAt time.Time
+	made   []string // folders that were created for it, outermost first
+	result *Result
 }
 
 func (w *Workspace) attempt(ctx context.Context, qs []Request) (rs []*Result, err error) {

@@ -166,13 +166,6 @@ func (d folder) rmdir(name string) error {
 	return unix.Unlinkat(d.fd(), name, unix.AT_REMOVEDIR)
 }
 
-func (d folder) rename(from, to string) error {
-	if err := again(func() error { return unix.Renameat(d.fd(), from, d.fd(), to) }); err != nil {
-		return &fs.PathError{Op: "rename", Path: to, Err: err}
-	}
-	return nil
-}
-
 // names lists the entries of the folder, unsorted.
 func (d folder) names() ([]fs.DirEntry, error) {
 	c, err := d.dup()

@@ -85,8 +85,6 @@ func (d folder) remove(name string) error { return d.r.Remove(name) }
 
 func (d folder) rmdir(name string) error { return d.r.Remove(name) }
 
-func (d folder) rename(from, to string) error { return d.r.Rename(from, to) }
-
 func (d folder) names() ([]fs.DirEntry, error) {
 	f, err := d.r.Open(".")
 	if err != nil {

@@ -209,7 +209,7 @@ func invoke(g *globals, c *cobra.Command, t tool.Info, args json.RawMessage) err
 	return printResult(g, c, t, r, raw)
 }
 
-// printResult prints a result. What a tool read is printed byte for byte; a status gets its line end.
+// printResult prints a result. A content is printed byte for byte; any other text gets its line end.
 func printResult(g *globals, c *cobra.Command, t tool.Info, r tool.Result, raw json.RawMessage) error {
 	if g.output == "json" {
 		if err := printJSON(c.OutOrStdout(), raw); err != nil {
@@ -222,7 +222,7 @@ func printResult(g *globals, c *cobra.Command, t tool.Info, r tool.Result, raw j
 		out = c.ErrOrStderr()
 	}
 	fmt.Fprint(out, r.Text)
-	if r.Text != "" && !strings.HasSuffix(r.Text, "\n") && (r.IsError || t.Effect == tool.Writes || isTerminal(out)) {
+	if r.Text != "" && !strings.HasSuffix(r.Text, "\n") && (r.IsError || !t.Verbatim || isTerminal(out)) {
 		fmt.Fprintln(out)
 	}
 	return resultCode(r)

@@ -15,7 +15,7 @@ type readFileParams struct {
 
 func readFile() Tool {
 	return tool.Define(tool.Spec{
-		Name: "read_file", Title: "Read file", Group: "workspace", Tier: tool.Standard, Effect: tool.Reads, Research: true,
+		Name: "read_file", Title: "Read file", Group: "workspace", Tier: tool.Standard, Effect: tool.Reads, Research: true, Verbatim: true,
 		Aliases: map[string]string{"file_path": "path"},
 		Description: "Read a text file of the workspace. Without a range the whole raw text is returned; a file too large for the context is stored under .tool-output/ and the reply says how to read a part of it. " +
 			"With start_line or end_line only those lines are returned, each prefixed with its number (990| …) under a [path: lines A-B of N] header; lines are counted as edit_file counts them. " +

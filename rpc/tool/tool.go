@@ -40,6 +40,7 @@ type Spec struct {
 	Effect      Effect
 	Research    bool              // withdrawn in a write phase
 	Idempotent  bool              // doing it twice changes nothing more
+	Verbatim    bool              // its text is a content, which a command line prints byte for byte
 	Aliases     map[string]string // other names of parameters, and the names that they stand for
 	Description string            // what a model reads
 }
@@ -153,6 +154,7 @@ type Info struct {
 	InputSchema map[string]any    `json:"inputSchema"`
 	Aliases     map[string]string `json:"aliases,omitempty"`
 	Annotations map[string]any    `json:"annotations"`
+	Verbatim    bool              `json:"-"`
 	Params      []Param           `json:"-"`
 }
 
@@ -161,7 +163,7 @@ func (t Tool[E]) Info() Info {
 	s := t.Spec
 	return Info{
 		Name: s.Name, Title: s.Title, Group: s.Group, Tier: s.Tier, Effect: s.Effect, Description: s.Description,
-		InputSchema: Schema(t.Params), Aliases: s.Aliases, Params: t.Params,
+		InputSchema: Schema(t.Params), Aliases: s.Aliases, Verbatim: s.Verbatim, Params: t.Params,
 		Annotations: map[string]any{
 			"title": s.Title, "readOnlyHint": s.Effect == Reads, "destructiveHint": s.Effect == Executes,
 			"idempotentHint": s.Idempotent || s.Effect == Reads, "openWorldHint": s.Tier != Standard,
