@@ -1,6 +1,9 @@
 package watch
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Trouble is what a test lets go wrong.
 type Trouble struct {
@@ -8,11 +11,13 @@ type Trouble struct {
 	Silent  bool
 	Event   func()
 	Open    func(path string) error
+	Rest    <-chan time.Time
+	Audit   <-chan time.Time
 }
 
 // With gives options with trouble.
 func (o Options) With(t Trouble) Options {
-	o.trouble = trouble{t.Watches, t.Silent, t.Event, t.Open}
+	o.trouble = trouble{t.Watches, t.Silent, t.Event, t.Open, t.Rest, t.Audit}
 	return o
 }
 

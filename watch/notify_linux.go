@@ -123,6 +123,9 @@ func (n *notifier) event(ev fsnotify.Event) {
 // fault handles lost events. Whoever waits for a cookie is served by the look at everything that follows: the cookie's
 // event may be among those lost.
 func (n *notifier) fault(err error) {
+	if errors.Is(err, unix.EINVAL) {
+		return // a watch was to be given back that the system had taken away already
+	}
 	n.q.loseTrack()
 	if errors.Is(err, fsnotify.ErrEventOverflow) {
 		n.overflows.Add(1)

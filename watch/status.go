@@ -24,9 +24,12 @@ type Status struct {
 // Status gives the state now.
 func (t *Tree) Status() Status {
 	t.mu.Lock()
-	v := t.view
+	v, idle := t.view, t.idle
 	t.mu.Unlock()
-	if v == nil {
+	switch {
+	case v == nil && idle:
+		return Status{State: "idle"}
+	case v == nil:
 		return Status{State: "gone"}
 	}
 	v.table.mu.RLock()

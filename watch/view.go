@@ -20,6 +20,7 @@ type view struct {
 	notifier *notifier // nil where there are no events
 	fault    error     // why there is no notifier
 	applier  applier
+	audit    audit
 
 	ctx   context.Context // ends with the view
 	stop  context.CancelFunc
@@ -77,33 +78,73 @@ const (
 func (v *view) run() {
 	v.applier.apply(batch{lost: true})
 	close(v.ready)
-	rest := restAtLeast
-	timer := time.NewTimer(rest)
-	defer timer.Stop()
-	resting := false
+	rest := newAlarm(v.opts.trouble.rest)
+	audit := newAlarm(v.opts.trouble.audit)
+	defer rest.stop()
+	defer audit.stop()
+	pause := restAtLeast
+	audit.set(auditRest)
 	for {
 		select {
 		case <-v.ctx.Done():
 			v.abandon()
 			return
+		case <-audit.c:
+			audit.ring()
+			if next := v.auditStep(); next < auditRest {
+				audit.set(next)
+			}
+			continue
 		case <-v.queue.wake:
 			urgent, pending := v.queue.urgent()
-			if !urgent && pending && !resting {
-				timer.Reset(rest)
-				resting = true
-			}
 			if !urgent {
+				if pending {
+					rest.set(pause)
+				}
 				continue
 			}
-		case <-timer.C:
-			resting = false
+			audit.set(auditRest) // only while there are searches
+		case <-rest.c:
+			rest.ring()
 			if _, pending := v.queue.urgent(); !pending {
 				continue
 			}
 		}
 		began := time.Now()
 		v.step()
-		rest = max(restAtLeast, restShare*time.Since(began))
+		pause = max(restAtLeast, restShare*time.Since(began))
+	}
+}
+
+// alarm is a timer that keeps the time it was first set to until it rings.
+type alarm struct {
+	c     <-chan time.Time
+	timer *time.Timer // nil when a test rings
+	on    bool
+}
+
+func newAlarm(c <-chan time.Time) *alarm {
+	if c != nil {
+		return &alarm{c: c}
+	}
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return &alarm{c: t.C, timer: t}
+}
+
+func (a *alarm) set(d time.Duration) {
+	if a.timer != nil && !a.on {
+		a.timer.Reset(d)
+		a.on = true
+	}
+}
+
+// ring has to be called when the alarm rang.
+func (a *alarm) ring() { a.on = false }
+
+func (a *alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/toold/toold/watch/ignore"
 )
@@ -31,6 +32,8 @@ type trouble struct {
 	silent  bool                    // no file system gives events
 	event   func()                  // called before an event is taken from the system
 	open    func(path string) error // an error is what the system says to the opening of a file
+	rest    <-chan time.Time        // instead of a timer: when to apply changes that nobody waits for
+	audit   <-chan time.Time        // instead of a timer: when to audit
 }
 
 // Tree is a workspace as searches see it. It is safe for concurrent use.
@@ -39,9 +42,14 @@ type Tree struct {
 	opts Options
 
 	mu     sync.Mutex // guards the fields below
-	view   *view      // nil when the folder is gone, and after Close
+	view   *view      // nil when the folder is gone, nobody searched for long, and after Close
 	closed bool
+	idle   bool
+	timer  *time.Timer // parks the tree
 }
+
+// parkAfter is how long a tree without searches keeps what it knows, and its watches.
+const parkAfter = 30 * time.Minute
 
 // Open opens the workspace whose root folder is root, an absolute path without symbolic links.
 func Open(root string, opts Options) (*Tree, error) {
@@ -64,6 +72,7 @@ func Open(root string, opts Options) (*Tree, error) {
 		return nil, fmt.Errorf("open tree: %w", err)
 	}
 	t.view = v
+	t.timer = time.AfterFunc(parkAfter, t.Park)
 	return t, nil
 }
 
@@ -71,12 +80,27 @@ func Open(root string, opts Options) (*Tree, error) {
 func (t *Tree) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.timer.Stop()
 	v := t.view
 	t.view, t.closed = nil, true
 	if v == nil {
 		return nil
 	}
 	return v.close()
+}
+
+// Park gives back the memory and the watches of a tree that nobody searches. The next search makes it known again. A tree
+// parks itself after half an hour without searches.
+func (t *Tree) Park() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.view == nil {
+		return
+	}
+	if err := t.view.close(); err != nil {
+		t.opts.Log.Warn("watch: park", "root", t.root, "err", err)
+	}
+	t.view, t.idle = nil, true
 }
 
 // acquire gives the view of the folder that stands at the root's path now; release has to be called afterwards.
@@ -98,6 +122,8 @@ func (t *Tree) acquire() (v *view, release func(), err error) {
 		}
 	}
 	v = t.view
+	t.idle = false
+	t.timer.Reset(parkAfter)
 	v.use.RLock()
 	return v, v.use.RUnlock, nil
 }
