@@ -115,6 +115,8 @@ type job struct {
 	readAt time.Time
 	made   []string // folders that were created for it, outermost first
 	result *Result
+
+	added, removed int // lines
 }
 
 func (w *Workspace) attempt(ctx context.Context, qs []Request) (rs []*Result, err error) {

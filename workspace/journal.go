@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/toold/toold/edit"
+	"github.com/toold/toold/edit/lines"
 	"github.com/toold/toold/workspace/store"
 )
 
@@ -16,7 +18,8 @@ func (w *Workspace) intent(j *job, temp string) store.Intent {
 		Existed: c.Existed, Deleted: c.Delete, ModeBefore: uint32(j.was.mode.Perm()), ModeAfter: uint32(c.Mode.Perm()),
 		Temp: temp, Undoes: j.q.Undoes,
 	}
-	e.Added, e.Removed = changedLines(c.Before, c.After)
+	j.added, j.removed = changedLines(c.Before, c.After)
+	e.Added, e.Removed = j.added, j.removed
 	in := store.Intent{Edit: e, BeforeBytes: c.Before, AfterBytes: c.After}
 	if c.Actor.Run != "" {
 		in.Snapshot = &store.Snapshot{Mode: uint32(j.was.mode.Perm()), Absent: !c.Existed, Unreadable: c.Unread, Generation: w.Generation(), Folders: j.made}
@@ -27,10 +30,9 @@ func (w *Workspace) intent(j *job, temp string) store.Intent {
 // event is what subscribers learn of a change.
 func (w *Workspace) event(j *job) store.Event {
 	c := j.change
-	added, removed := changedLines(c.Before, c.After)
 	data, err := json.Marshal(map[string]any{
 		"id": j.result.ID, "path": c.Real, "op": c.Op.String(), "tool": j.q.Tool, "agent": c.Actor.Agent, "run": c.Actor.Run, "turn": c.Actor.Turn,
-		"added": added, "removed": removed, "created": !c.Existed, "deleted": c.Delete, "revision": j.result.Revision,
+		"added": j.added, "removed": j.removed, "created": !c.Existed, "deleted": c.Delete, "revision": j.result.Revision,
 	})
 	if err != nil {
 		data = []byte("{}")
@@ -38,9 +40,18 @@ func (w *Workspace) event(j *job) store.Event {
 	return store.Event{Kind: "edit", Workspace: w.real, Data: data}
 }
 
-// changedLines counts the lines that were added and removed, apart from the common start and end. It is cheap and
-// exact for one changed place, and an upper bound for several.
+// countedSize is the size up to which changed lines are counted exactly.
+const countedSize = 128 << 10
+
+// changedLines counts the lines that were added and removed. For large files it counts all lines between the first and
+// the last difference.
 func changedLines(before, after []byte) (added, removed int) {
+	if len(before) <= countedSize && len(after) <= countedSize {
+		for _, h := range edit.Diff(before, after).Hunks() {
+			added, removed = added+h.NewLines, removed+h.OldLines
+		}
+		return added, removed
+	}
 	i := 0
 	for i < len(before) && i < len(after) && before[i] == after[i] {
 		i++
@@ -51,24 +62,10 @@ func changedLines(before, after []byte) (added, removed int) {
 	for n < len(b) && n < len(a) && b[len(b)-1-n] == a[len(a)-1-n] {
 		n++
 	}
-	// Keep the common end on line borders.
-	if n < len(a) || n < len(b) {
-		tail := a[len(a)-n:]
-		if k := bytes.IndexByte(tail, '\n'); k >= 0 && !atLineStart(a, len(a)-n) {
-			n -= k + 1
-		} else if k < 0 && !atLineStart(a, len(a)-n) {
-			n = 0
-		}
+	if k := bytes.IndexByte(a[len(a)-n:], '\n'); k >= 0 {
+		n -= k + 1
+	} else {
+		n = 0
 	}
-	return lineCount(a[:len(a)-n]), lineCount(b[:max(0, len(b)-n)])
-}
-
-func atLineStart(b []byte, i int) bool { return i == 0 || b[i-1] == '\n' }
-
-func lineCount(b []byte) int {
-	n := bytes.Count(b, []byte("\n"))
-	if len(b) > 0 && b[len(b)-1] != '\n' {
-		n++
-	}
-	return n
+	return lines.Count(a[:len(a)-n]), lines.Count(b[:len(b)-n])
 }

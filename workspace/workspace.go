@@ -60,10 +60,14 @@ type Files struct {
 	fail  func(step string) error // fault injection in tests; nil otherwise
 }
 
+// raceWait is how long a refusal that is made once waits before it is given, so that calls which were sent beside the
+// refused one have come in by then and are refused with it.
+const raceWait = 25 * time.Millisecond
+
 // NewFiles makes the shared state over a store.
 func NewFiles(s *store.Store, now func() time.Time) *Files {
 	return &Files{
-		Store: s, Asks: &run.Asks{}, now: now,
+		Store: s, Asks: &run.Asks{Wait: func() { time.Sleep(raceWait) }}, now: now,
 		locks: locks{held: map[string]*lock{}},
 		seen:  seenVersions{agents: map[string]map[string]Version{}},
 		dirty: dirtyFiles{paths: map[string]map[string]bool{}},

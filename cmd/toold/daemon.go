@@ -101,9 +101,16 @@ func showStatus(w io.Writer, s statusReply) error {
 func indexText(index map[string]any) string {
 	state, _ := index["state"].(string)
 	if files, ok := index["files"].(float64); ok && files > 0 {
-		return fmt.Sprintf("index %s, %d files", state, int(files))
+		return fmt.Sprintf("index %s, %s", state, plural(int(files), "file"))
 	}
 	return "index " + state
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }
 
 func mb(n int64) float64 { return float64(n) / (1 << 20) }

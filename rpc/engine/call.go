@@ -25,6 +25,8 @@ type meta struct {
 	WorkDoneToken json.RawMessage `json:"workDoneToken,omitempty"`
 	ProgressToken json.RawMessage `json:"progressToken,omitempty"`
 	Key           string          `json:"key,omitempty"`
+
+	arrived int64 // when the call came in, as run.Asks.Arrive counts
 }
 
 // callMethod answers a tool that is called as a method: the parameters are its arguments, with _meta among them.
@@ -32,10 +34,12 @@ func (e *Engine) callMethod(ctx context.Context, c *Conn, name string, params js
 	if !c.ready() {
 		return nil, &Fault{Code: CodeNotInitialized, Message: fmt.Sprintf("call initialize before %s", name)}
 	}
+	arrived := e.opts.Files.Asks.Arrive()
 	args, m, err := splitMeta(params)
 	if err != nil {
 		return nil, err
 	}
+	m.arrived = arrived
 	return e.once(ctx, c, name, args, m)
 }
 
@@ -93,6 +97,7 @@ func toolsCall(ctx context.Context, e *Engine, c *Conn, raw json.RawMessage) (an
 	if _, ok := e.opts.Tools.Get(p.Name); !ok {
 		return nil, invalidParams("there is no tool %q; did you mean %q?", p.Name, tool.Nearest(p.Name, e.toolNames()))
 	}
+	p.Meta.arrived = e.opts.Files.Asks.Arrive()
 	return e.once(ctx, c, p.Name, p.Arguments, p.Meta)
 }
 
@@ -133,7 +138,7 @@ func (e *Engine) invoke(ctx context.Context, c *Conn, name string, args json.Raw
 	}
 	res, err := bound.Run(ctx, &catalog.Env{
 		Workspace: space.W, Files: e.opts.Files, Tree: space.Tree, Actor: actor, Tool: name, Args: bound.Args, Allowed: allowed,
-		Arrived:  e.opts.Files.Asks.Arrive(),
+		Arrived:  m.arrived,
 		Limits:   catalog.Limits{MaxContext: e.maxContext(h, space), MaxReply: e.opts.FrameLimit / 2},
 		Progress: progress(c, m), Misses: &e.misses,
 	})
@@ -156,6 +161,9 @@ func digest(name string, args json.RawMessage) string {
 func (e *Engine) actor(ctx context.Context, c *Conn, m meta) (workspace.Actor, error) {
 	h, space := c.state()
 	a := workspace.Actor{Agent: c.agent(), Client: h.ClientInfo.Name, Run: h.Run, Turn: m.Turn, Conn: c.ID}
+	if t, ok := e.turns.Turn(m.Turn); ok { // a turn is of one agent and one run
+		a.Agent, a.Run = t.Agent(), e.turns.RunOf(m.Turn)
+	}
 	if m.Agent != "" {
 		a.Agent = m.Agent
 	}

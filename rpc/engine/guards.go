@@ -28,7 +28,7 @@ func (e *Engine) stale(ctx context.Context, sp *Space, c *workspace.Change) (*gu
 	key := sp.W.Key(c.Real)
 	seen, ok := e.opts.Files.Seen(c.Actor.Agent, key)
 	now := store.HashOf(c.Before)
-	if !ok || seen.Hash == now {
+	if !ok || c.Unread || seen.Hash == now {
 		return nil, nil
 	}
 	s := &guards.Stale{By: "an outside program (an editor, a formatter, a command)", Seen: seen.Text, Hash: string(now)}
