@@ -172,9 +172,11 @@ func (c *Client) write(body []byte) error {
 	if len(body) > FrameLimit {
 		return &Error{Code: CodeInvalidRequest, Message: tooLarge(int64(len(body)))}
 	}
+	head := appendHead(make([]byte, 0, 32+len(body)), len(body))
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	return writeFrame(c.conn, body, false)
+	_, err := c.conn.Write(append(head, body...))
+	return err
 }
 
 func (c *Client) read() {

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"errors"
+	"strings"
 
 	"go.lsp.dev/jsonrpc2"
 )
@@ -14,7 +15,7 @@ const (
 	CodeInvalidParams  = -32602
 	CodeInternal       = -32603
 	CodeCancelled      = -32800
-	CodeShuttingDown   = -32050
+	CodeShuttingDown   = -32050 // the call was not begun; it can be repeated
 )
 
 // Error is a JSON-RPC error: the call did not reach a tool.
@@ -27,13 +28,18 @@ type Error struct {
 // Error gives the message.
 func (e *Error) Error() string { return e.Message }
 
+// failure gives the reply that says that a call failed.
+func failure(id jsonrpc2.ID, err error) []byte {
+	return jsonrpc2.AppendResponse(nil, id, nil, wireError(err))
+}
+
 // wireError gives an error the form that goes over the wire; a plain error is an internal one.
 func wireError(err error) *jsonrpc2.Error {
 	var e *Error
 	if !errors.As(err, &e) {
-		return jsonrpc2.NewError(CodeInternal, err.Error())
+		e = &Error{Code: CodeInternal, Message: err.Error()}
 	}
-	w := jsonrpc2.NewError(jsonrpc2.Code(e.Code), e.Message)
+	w := jsonrpc2.NewError(jsonrpc2.Code(e.Code), strings.ToValidUTF8(e.Message, "\ufffd"))
 	if e.Data != nil {
 		if raw, err := encode(e.Data); err == nil {
 			w.Data = raw

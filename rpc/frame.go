@@ -6,39 +6,48 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"strconv"
 	"strings"
 )
 
-// frameError is a frame that cannot be handled. Unless it is fatal it has been skipped, and the connection goes on.
+// frameError is a frame that cannot be handled. Unless it is fatal the reader skips the frame and goes on.
 type frameError struct {
 	code  int
 	text  string
 	fatal bool
+	http  bool // the client speaks HTTP
 }
 
 func (e *frameError) Error() string { return e.text }
 
+const (
+	readBuffer = 32 << 10
+	firstGrab  = 64 << 10 // bytes of a body for which memory is taken before any has come
+	noFrame    = "this is toold's JSON-RPC socket: a message begins with a Content-Length header, or is one line of JSON"
+)
+
 // frameReader reads frames in one of the two framings, which the first byte decides.
 type frameReader struct {
-	r       *bufio.Reader
-	decided bool
-	lines   bool
+	r        *bufio.Reader
+	decided  bool
+	lines    bool
+	skip     int64 // bytes of a frame that is too large, still to be skipped
+	skipLine bool  // the rest of a line that is too large is still to be skipped
 }
 
 func newFrameReader(r io.Reader) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, 64<<10)}
+	return &frameReader{r: bufio.NewReaderSize(r, readBuffer)}
 }
 
-// next gives the next frame's body. A frame that a header promises is never allocated before its bytes arrive.
+// next gives the next frame's body. The error is io.EOF between frames, io.ErrUnexpectedEOF within one, or a
+// *frameError; what came after a frame that was too large is read by the next call, so that the client can be told
+// before.
 func (f *frameReader) next() ([]byte, error) {
-	if !f.decided {
-		b, err := f.r.Peek(1)
-		if err != nil {
-			return nil, err
-		}
-		f.decided, f.lines = true, b[0] == '{' || b[0] == '['
+	if err := f.skipRest(); err != nil {
+		return nil, err
+	}
+	if err := f.decide(); err != nil {
+		return nil, err
 	}
 	if f.lines {
 		return f.line()
@@ -48,24 +57,70 @@ func (f *frameReader) next() ([]byte, error) {
 		return nil, err
 	}
 	if n > FrameLimit {
-		if _, err := io.CopyN(io.Discard, f.r, n); err != nil {
-			return nil, err
-		}
+		f.skip = n
 		return nil, &frameError{code: CodeInvalidRequest, text: tooLarge(n)}
 	}
-	var b bytes.Buffer
-	b.Grow(int(min(n, 64<<10)))
-	if _, err := io.CopyN(&b, f.r, n); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, err
+	return f.body(int(n))
+}
+
+func (f *frameReader) decide() error {
+	if f.decided {
+		return nil
 	}
-	return b.Bytes(), nil
+	b, err := f.r.Peek(1)
+	if err != nil {
+		return err
+	}
+	f.lines = b[0] == '{' || b[0] == '['
+	if !f.lines && !isTokenByte(b[0]) && b[0] != '\r' && b[0] != '\n' {
+		return &frameError{code: CodeParse, text: noFrame, fatal: true} // binary: there may never be an end of line
+	}
+	f.decided = true
+	return nil
+}
+
+func (f *frameReader) skipRest() error {
+	n := f.skip
+	f.skip = 0
+	if _, err := io.CopyN(io.Discard, f.r, n); err != nil {
+		return cutShort(err)
+	}
+	for f.skipLine {
+		_, err := f.r.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		f.skipLine = err != nil
+	}
+	return nil
+}
+
+// body reads n bytes. Memory is taken as they come, not as they are promised.
+func (f *frameReader) body(n int) ([]byte, error) {
+	b := make([]byte, 0, min(n, firstGrab))
+	for {
+		at := len(b)
+		b = b[:cap(b)]
+		if _, err := io.ReadFull(f.r, b[at:]); err != nil {
+			return nil, cutShort(err)
+		}
+		if len(b) == n {
+			return b, nil
+		}
+		b = append(make([]byte, 0, min(n, 4*len(b))), b...)
+	}
+}
+
+// cutShort names the end of the input within a frame.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }
 
 func tooLarge(n int64) string {
-	return fmt.Sprintf("the message has %d bytes; the limit is %d. It was skipped", n, FrameLimit)
+	return fmt.Sprintf("the message has %d bytes; the limit is %d. It was skipped: send less at once", n, FrameLimit)
 }
 
 // header reads a header block and gives the length of the body.
@@ -76,61 +131,77 @@ func (f *frameReader) header() (int64, error) {
 		size += len(line)
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull) || err == nil && size > HeaderLimit:
-			return 0, &frameError{CodeParse, fmt.Sprintf("the header block is longer than %d bytes", HeaderLimit), true}
+			return 0, fatalf("the header block is longer than %d bytes", HeaderLimit)
+		case err != nil && size > 0:
+			return 0, cutShort(err)
 		case err != nil:
-			if size > 0 && errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF
-			}
 			return 0, err
 		}
 		text := strings.TrimRight(string(line), "\r\n")
-		if text == "" {
-			if length >= 0 {
-				return length, nil
+		if text != "" {
+			if err := headerLine(text, &length); err != nil {
+				return 0, err
 			}
-			if size == len(line) {
-				size = 0
-				continue // blank lines between frames
-			}
-			return 0, &frameError{CodeParse, "the header block has no Content-Length", true}
+			continue
 		}
-		name, value, ok := strings.Cut(text, ":")
-		if !ok {
-			return 0, &frameError{CodeParse, "this is a JSON-RPC socket: frames begin with Content-Length, or each line is a JSON message", true}
+		if length >= 0 {
+			return length, nil
 		}
-		if strings.EqualFold(strings.TrimSpace(name), "Content-Length") {
-			n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
-			if err != nil || n < 0 {
-				return 0, &frameError{CodeParse, "the Content-Length is no number", true}
-			}
-			length = n
+		if size > len(line) {
+			return 0, fatalf("the header block has no Content-Length")
 		}
+		size = 0 // an empty line between frames
 	}
 }
 
-// line reads one line of JSON.
+// headerLine reads one line of a header block. It is strict, so that nothing that is not meant for this socket, such as
+// a request of HTTP with a body, is taken for a call.
+func headerLine(text string, length *int64) error {
+	if strings.Contains(text, " HTTP/") {
+		return &frameError{code: CodeParse, text: noFrame + ". It does not speak HTTP", fatal: true, http: true}
+	}
+	name, value, ok := strings.Cut(text, ":")
+	if !ok || name == "" || strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e || !isTokenByte(byte(r)) }) {
+		return fatalf("%s", noFrame)
+	}
+	if !strings.EqualFold(name, "Content-Length") {
+		return nil
+	}
+	n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 63)
+	if err != nil {
+		return fatalf("the Content-Length is not a number of bytes: %.40q", strings.TrimSpace(value))
+	}
+	if *length >= 0 && *length != int64(n) {
+		return fatalf("the header block has two values of Content-Length")
+	}
+	*length = int64(n)
+	return nil
+}
+
+func fatalf(format string, args ...any) error {
+	return &frameError{code: CodeParse, text: fmt.Sprintf(format, args...), fatal: true}
+}
+
+// isTokenByte tells whether a header's name may have the byte.
+func isTokenByte(b byte) bool {
+	return b >= '0' && b <= '9' || b >= 'A' && b <= 'Z' || b >= 'a' && b <= 'z' || b < 0x7f && strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
+}
+
+// line reads one line of JSON. The last one may lack its end.
 func (f *frameReader) line() ([]byte, error) {
 	var b []byte
-	skipped := int64(0)
 	for {
 		part, err := f.r.ReadSlice('\n')
-		switch {
-		case skipped > 0:
-			skipped += int64(len(part))
-		case len(b)+len(part) > FrameLimit:
-			skipped = int64(len(b) + len(part))
-			b = nil
-		default:
-			b = append(b, part...)
+		if len(b)+len(part) > FrameLimit+1 { // the end of the line does not count
+			f.skipLine = errors.Is(err, bufio.ErrBufferFull)
+			return nil, &frameError{code: CodeInvalidRequest, text: fmt.Sprintf("the line has more than %d bytes, which is the limit. It was skipped: send less at once", FrameLimit)}
 		}
+		b = append(b, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if err != nil && (len(b) == 0 || !errors.Is(err, io.EOF)) {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
-		}
-		if skipped > 0 {
-			return nil, &frameError{code: CodeInvalidRequest, text: tooLarge(skipped)}
 		}
 		if b = bytes.TrimSpace(b); len(b) > 0 {
 			return b, nil
@@ -141,66 +212,9 @@ func (f *frameReader) line() ([]byte, error) {
 	}
 }
 
-// writeFrame writes one frame with one system call.
-func writeFrame(w io.Writer, body []byte, lines bool) error {
-	if lines {
-		bufs := net.Buffers{body, []byte("\n")}
-		_, err := bufs.WriteTo(w)
-		return err
-	}
-	head := make([]byte, 0, 32)
-	head = append(head, "Content-Length: "...)
-	head = strconv.AppendInt(head, int64(len(body)), 10)
-	head = append(head, "\r\n\r\n"...)
-	if len(body) < 16<<10 {
-		_, err := w.Write(append(head, body...))
-		return err
-	}
-	bufs := net.Buffers{head, body}
-	_, err := bufs.WriteTo(w)
-	return err
-}
-
-// badSurrogate tells whether JSON escapes half of a surrogate pair, which would silently become U+FFFD.
-func badSurrogate(raw []byte) bool {
-	for i := bytes.Index(raw, []byte(`\u`)); i >= 0 && i+6 <= len(raw); {
-		if escaped(raw, i) {
-			i = nextEscape(raw, i+2)
-			continue
-		}
-		r, err := strconv.ParseUint(string(raw[i+2:i+6]), 16, 32)
-		if err != nil || r < 0xd800 || r > 0xdfff {
-			i = nextEscape(raw, i+6)
-			continue
-		}
-		if r >= 0xdc00 || i+12 > len(raw) || raw[i+6] != '\\' || raw[i+7] != 'u' {
-			return true
-		}
-		low, err := strconv.ParseUint(string(raw[i+8:i+12]), 16, 32)
-		if err != nil || low < 0xdc00 || low > 0xdfff {
-			return true
-		}
-		i = nextEscape(raw, i+12)
-	}
-	return false
-}
-
-// escaped tells whether the backslash at i is itself escaped, so that what follows it is ordinary text.
-func escaped(raw []byte, i int) bool {
-	n := 0
-	for i--; i >= 0 && raw[i] == '\\'; i-- {
-		n++
-	}
-	return n%2 == 1
-}
-
-func nextEscape(raw []byte, from int) int {
-	if from >= len(raw) {
-		return -1
-	}
-	j := bytes.Index(raw[from:], []byte(`\u`))
-	if j < 0 {
-		return -1
-	}
-	return from + j
+// appendHead appends what comes before a frame's body of n bytes.
+func appendHead(dst []byte, n int) []byte {
+	dst = append(dst, "Content-Length: "...)
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	return append(dst, "\r\n\r\n"...)
 }

@@ -23,3 +23,21 @@ func peerOf(conn net.Conn) (Peer, error) {
 	}
 	return p, err
 }
+
+// awaitHangup waits until the other end has closed the connection altogether, not just its sending half, or the read
+// deadline passes.
+func awaitHangup(conn net.Conn) {
+	u, ok := conn.(*net.UnixConn)
+	if !ok {
+		return
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Read(func(fd uintptr) bool {
+		fds := []unix.PollFd{{Fd: int32(fd)}}
+		n, err := unix.Poll(fds, 0) // reports a hang-up unasked
+		return err != nil && err != unix.EINTR || n > 0 && fds[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
+	})
+}

@@ -8,7 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -20,86 +23,138 @@ import (
 const (
 	FrameLimit  = 64 << 20 // bytes of one frame, both ways
 	HeaderLimit = 4 << 10  // bytes of a frame's header block
-	MaxInFlight = 256      // calls of one connection that run at the same time
-	maxWaiting  = 1024     // calls of one connection that have been read and wait
+	MaxInFlight = 256      // calls of one connection that run at the same time, unless Options say otherwise
 )
 
-// Handler answers one request or notification. Its context ends when the client cancels or goes, or the server
-// drains; context.Cause tells which.
+// Handler answers one request or notification. Its context ends when the client cancels or goes, or the server drains;
+// context.Cause tells which. The result is encoded as JSON; an error that is no *Error is an internal one. Calls of a
+// connection run beside each other, in the order of their coming in; the next one waits for a notification and for
+// initialize.
 type Handler func(ctx context.Context, s *Session, method string, params []byte) (any, error)
 
 // Why the context of a call ended.
 var (
 	ErrClientCancelled = errors.New("cancelled by the client")
 	ErrDisconnected    = errors.New("the client has gone")
-	ErrDraining        = errors.New("the daemon is stopping")
+	ErrDraining        = errors.New("the daemon is shutting down")
 )
 
 // Options are the settings of a server.
 type Options struct {
 	Log           *slog.Logger
-	WriteDeadline time.Duration  // for a client that does not read; 30 s when zero
-	Connected     func(*Session) // before the first message of a connection
-	Disconnected  func(*Session) // after its last call has ended
+	MaxInFlight   int                                     // MaxInFlight when zero
+	Heavy         func(method string, params []byte) bool // which calls take one of the HeavySlots; none when nil
+	HeavySlots    int                                     // heavy calls that run at the same time; two per processor when zero
+	WriteDeadline time.Duration                           // in which a client must read a mebibyte; 30 s when zero
+	Connected     func(*Session)                          // before the first message of a connection
+	Disconnected  func(*Session)                          // after its last call has ended
+}
+
+func (o Options) withDefaults() Options {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxInFlight <= 0 {
+		o.MaxInFlight = MaxInFlight
+	}
+	if o.HeavySlots <= 0 {
+		o.HeavySlots = 2 * runtime.GOMAXPROCS(0)
+	}
+	if o.WriteDeadline <= 0 {
+		o.WriteDeadline = 30 * time.Second
+	}
+	return o
 }
 
 // Server answers connections.
 type Server struct {
 	handler Handler
 	opts    Options
-	ids     atomic.Int64
-	calls   atomic.Int64
-	refused atomic.Int64
 	workers *workers
+	slots   *slots
+
+	ids, calls, refused, dropped, bad, panics atomic.Int64
 
 	mu       sync.Mutex // guards what follows
+	listener net.Listener
 	sessions map[*Session]bool
+	inflight int // requests that were accepted and not yet answered
 	draining bool
-	idle     chan struct{} // closed when draining and nothing runs any more
-	inflight int           // requests that were accepted and not yet answered
+	idle     chan struct{} // closed when draining and nothing is in flight
 }
 
 // NewServer makes a server.
 func NewServer(h Handler, o Options) *Server {
-	if o.WriteDeadline == 0 {
-		o.WriteDeadline = 30 * time.Second
+	o = o.withDefaults()
+	return &Server{
+		handler: h, opts: o, workers: newWorkers(), slots: newSlots(o.HeavySlots),
+		sessions: map[*Session]bool{}, idle: make(chan struct{}),
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Server{handler: h, opts: o, sessions: map[*Session]bool{}, idle: make(chan struct{}), workers: &workers{jobs: make(chan func())}}
 }
 
-// Serve accepts connections until the listener is closed, and returns when all of them have ended. Connections of
-// another user are closed at once.
+// Serve accepts connections until the listener is closed, and returns when all of them have ended. The end of the
+// context closes the listener and all connections at once. Connections of another user are closed. A server serves once.
 func (srv *Server) Serve(ctx context.Context, l net.Listener) error {
 	var conns sync.WaitGroup
 	defer srv.workers.stop()
 	defer conns.Wait()
+	srv.mu.Lock()
+	srv.listener = l
+	draining := srv.draining
+	srv.mu.Unlock()
+	if draining {
+		return nil
+	}
+	defer context.AfterFunc(ctx, srv.cut)()
 	pause := time.Millisecond
 	for {
 		conn, err := l.Accept()
 		switch {
+		case err == nil:
+			pause = time.Millisecond
+			conns.Go(func() { srv.accept(conn) })
 		case errors.Is(err, net.ErrClosed):
 			return nil
-		case errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED):
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ECONNABORTED):
 			srv.opts.Log.Warn("cannot accept a connection", "err", err)
 			if !wait(ctx, pause) {
 				return nil
 			}
 			pause = min(2*pause, time.Second)
-			continue
-		case err != nil:
+		default:
 			return fmt.Errorf("accept: %w", err)
 		}
-		pause = time.Millisecond
-		peer, err := peerOf(conn)
-		if err != nil {
-			srv.opts.Log.Warn("refused a connection", "err", err)
-			conn.Close()
-			continue
-		}
-		conns.Go(func() { srv.session(conn, peer).serve() })
+	}
+}
+
+func (srv *Server) accept(conn net.Conn) {
+	defer conn.Close()
+	peer, err := peerOf(conn)
+	if err != nil {
+		srv.opts.Log.Warn("refused a connection", "err", err)
+		return
+	}
+	s := newSession(srv, conn, peer, strconv.FormatInt(srv.ids.Add(1), 10))
+	if !srv.add(s) {
+		return
+	}
+	defer srv.drop(s)
+	if srv.opts.Connected != nil {
+		srv.opts.Connected(s)
+	}
+	s.serve()
+	if srv.opts.Disconnected != nil {
+		srv.opts.Disconnected(s)
+	}
+}
+
+// cut ends everything at once.
+func (srv *Server) cut() {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	srv.listener.Close()
+	for s := range srv.sessions {
+		s.conn.Close()
 	}
 }
 
@@ -112,13 +167,6 @@ func wait(ctx context.Context, d time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-func (srv *Server) session(conn net.Conn, peer Peer) *Session {
-	s := &Session{srv: srv, conn: conn, peer: peer, id: strconv.FormatInt(srv.ids.Add(1), 10), calls: map[string]context.CancelCauseFunc{}}
-	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.slots, s.waiting = make(chan struct{}, MaxInFlight), make(chan struct{}, maxWaiting)
-	return s
 }
 
 // begin admits one request, unless the server drains.
@@ -143,8 +191,9 @@ func (srv *Server) end() {
 	}
 }
 
-// Drain stops the server: new calls are refused, running ones are asked to end or finish, every reply is delivered,
-// then the connections are closed. It returns early when the context ends.
+// Drain stops the server: new connections and calls are refused, running calls are asked to end or finish, every reply
+// is delivered, then the connections are closed. When the context ends before that, its cause is returned; the end of
+// Serve's context then closes what is left.
 func (srv *Server) Drain(ctx context.Context) error {
 	srv.mu.Lock()
 	if !srv.draining {
@@ -153,35 +202,48 @@ func (srv *Server) Drain(ctx context.Context) error {
 			close(srv.idle)
 		}
 	}
-	var open []*Session
-	for s := range srv.sessions {
-		open = append(open, s)
-	}
+	l := srv.listener
 	srv.mu.Unlock()
-	for _, s := range open {
-		s.cancelAll(ErrDraining)
+	refuse(l)
+	for _, s := range srv.open() {
+		s.drain(ErrDraining)
 	}
 	select {
 	case <-srv.idle:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	srv.mu.Lock()
-	open = open[:0]
-	for s := range srv.sessions {
-		open = append(open, s)
-	}
-	srv.mu.Unlock()
-	for _, s := range open {
-		s.finish()
+	for _, s := range srv.open() {
+		s.Close()
 	}
 	return nil
 }
 
-func (srv *Server) add(s *Session) {
+// refuse stops listening. A Listener keeps its lock, so that no other daemon starts while this one drains.
+func refuse(l net.Listener) {
+	switch l := l.(type) {
+	case nil:
+	case *Listener:
+		l.Listener.Close()
+	default:
+		l.Close()
+	}
+}
+
+func (srv *Server) open() []*Session {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
+	return slices.Collect(maps.Keys(srv.sessions))
+}
+
+func (srv *Server) add(s *Session) bool {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	if srv.draining {
+		return false
+	}
 	srv.sessions[s] = true
+	return true
 }
 
 func (srv *Server) drop(s *Session) {
@@ -190,55 +252,13 @@ func (srv *Server) drop(s *Session) {
 	delete(srv.sessions, s)
 }
 
-func (srv *Server) isDraining() bool {
-	srv.mu.Lock()
-	defer srv.mu.Unlock()
-	return srv.draining
-}
-
 // Counters gives what the status of the daemon shows of the wire.
 func (srv *Server) Counters() map[string]any {
 	srv.mu.Lock()
 	defer srv.mu.Unlock()
 	return map[string]any{
 		"connections": len(srv.sessions), "calls": srv.calls.Load(), "in_flight": srv.inflight, "refused": srv.refused.Load(),
-		"max_frame_bytes": FrameLimit, "max_in_flight": MaxInFlight,
+		"bad_frames": srv.bad.Load(), "dropped_notifications": srv.dropped.Load(), "panics": srv.panics.Load(),
+		"max_frame_bytes": FrameLimit, "max_in_flight": srv.opts.MaxInFlight,
 	}
-}
-
-// maxIdleWorkers is how many goroutines are kept for the next calls.
-const maxIdleWorkers = 16
-
-// workers run calls on goroutines that are kept for the next ones: their stacks have grown already, which a new
-// goroutine would pay for at each call.
-type workers struct {
-	jobs chan func()
-	idle atomic.Int64
-	all  sync.WaitGroup
-}
-
-func (w *workers) run(job func()) {
-	select {
-	case w.jobs <- job:
-	default:
-		w.all.Go(func() { w.work(job) })
-	}
-}
-
-func (w *workers) work(job func()) {
-	for job != nil {
-		job()
-		if w.idle.Add(1) > maxIdleWorkers {
-			w.idle.Add(-1)
-			return
-		}
-		job = <-w.jobs // nil when it is closed
-		w.idle.Add(-1)
-	}
-}
-
-// stop ends the goroutines. No call may be running.
-func (w *workers) stop() {
-	close(w.jobs)
-	w.all.Wait()
 }

@@ -146,7 +146,7 @@ func TestMessages(t *testing.T) {
 		"lone surrogate":       {`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\ud800"}}`, `"code":-32602`},
 		"surrogate pair":       {`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\ud83d\ude00"}}`, `"result"`},
 		"escaped backslash":    {`{"jsonrpc":"2.0","id":1,"method":"echo","params":{"a":"\\ud800"}}`, `"result"`},
-		"invalid UTF-8":        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"a\":\"\xff\"}}", `"code":-32700`},
+		"invalid UTF-8":        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"echo\",\"params\":{\"a\":\"\xff\"}}", `"code":-32602`},
 		"result is made UTF-8": {`{"jsonrpc":"2.0","id":1,"method":"bad"}`, "a\ufffdb"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -353,7 +353,7 @@ func TestDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var re *Error
-	if err := <-done; !errors.As(err, &re) || re.Code != CodeCancelled || !strings.Contains(re.Message, "stopping") {
+	if err := <-done; !errors.As(err, &re) || re.Code != CodeCancelled || !strings.Contains(re.Message, "shutting down") {
 		t.Errorf("the running call ended with %v", err)
 	}
 	if err := other.Call(context.Background(), "echo", nil, nil); err == nil {
