@@ -39,12 +39,13 @@ func TestCrashKill(t *testing.T) {
 		rounds = 5000
 	}
 	h := newHome(t)
-	w := &writers{h: h, acked: make([]int, 8), sent: make([]int, 8)}
+	w := &writers{h: h, acked: make([]int, 8), sent: make([]int, 8), acks: make(chan struct{}, 1000)}
 	killed := 0
 	for round := range rounds {
 		p := h.start()
 		done := w.run()
-		time.Sleep(time.Duration(rand.IntN(40)) * time.Millisecond) // the moment of the kill, not a wait for anything
+		w.await(rand.IntN(6), done)
+		time.Sleep(time.Duration(rand.IntN(4000)) * time.Microsecond) // the moment of the kill, not a wait for anything
 		p.kill()
 		killed++
 		<-done
@@ -71,7 +72,8 @@ func TestCrashKill(t *testing.T) {
 // writers are eight clients, each with a file of its own and one that all share.
 type writers struct {
 	h           *home
-	acked, sent []int // by client: the last version acknowledged, and sent
+	acked, sent []int         // by client: the last version acknowledged, and sent
+	acks        chan struct{} // one for each acknowledged write, as long as somebody waits
 }
 
 func (w *writers) file(client int) string { return fmt.Sprintf("dir%d/file.txt", client) }
@@ -88,6 +90,20 @@ func (w *writers) run() <-chan struct{} {
 		close(done)
 	}()
 	return done
+}
+
+// await waits until so many writes of this round have been acknowledged.
+func (w *writers) await(n int, done <-chan struct{}) {
+	for len(w.acks) > 0 {
+		<-w.acks
+	}
+	for range n {
+		select {
+		case <-w.acks:
+		case <-done:
+			return
+		}
+	}
 }
 
 func (w *writers) write(client int) {
@@ -112,6 +128,10 @@ func (w *writers) write(client int) {
 			return
 		}
 		w.acked[client] = n
+		select {
+		case w.acks <- struct{}{}:
+		default:
+		}
 		_, _ = callTool2(c, "write_file", map[string]any{"path": "shared.txt", "content": draft(client, n, size)})
 	}
 }

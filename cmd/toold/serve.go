@@ -121,7 +121,8 @@ func (d *daemon) run(ctx context.Context, state string, listener *rpc.Listener) 
 		fmt.Fprintf(d.stderr, "toold %s serves on %s (pid %d)\n", versionText(), listener.Path(), os.Getpid())
 	}
 	listener.Ready()
-	return d.until(ctx, listener, settings.idle())
+	// The socket is closed when serving ends; the lock is given up last, when the store is closed too.
+	return d.until(ctx, listener.Listener, settings.idle())
 }
 
 // until serves until a signal, a stop request or idleness ends it, then drains.
