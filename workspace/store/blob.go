@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql/driver"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func HashOf(content []byte) Hash {
 }
 
 // column gives the hash as the database has it.
-func (h Hash) column() any {
+func (h Hash) column() driver.Value {
 	if h == "" {
 		return nil
 	}
@@ -96,18 +97,19 @@ func (s *Store) record(t task, run func(*tx) error, blobs ...*blob) error {
 }
 
 func (t *tx) putBlob(b *blob, now time.Time) error {
-	var have int
-	err := t.row(`SELECT 1 FROM blobs WHERE hash = ?`, b.hash.column()).Scan(&have)
-	if err = translate(err); !errors.Is(err, ErrNotFound) {
+	hash := b.hash.column()
+	if _, err := t.number(`SELECT 1 FROM blobs WHERE hash = ?`, hash); !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	var content any
+	var content driver.Value
 	if !b.file {
-		if content, err = t.insert(`INSERT INTO contents (data) VALUES (?)`, b.data); err != nil {
+		id, err := t.insert(`INSERT INTO contents (data) VALUES (?)`, b.data)
+		if err != nil {
 			return err
 		}
+		content = id
 	}
-	return t.exec(`INSERT INTO blobs (hash, size, time, content) VALUES (?, ?, ?, ?)`, b.hash.column(), len(b.data), stamp(now), content)
+	return t.exec(`INSERT INTO blobs (hash, size, time, content) VALUES (?, ?, ?, ?)`, hash, int64(len(b.data)), stamp(now), content)
 }
 
 func (t *tx) touchBlob(h Hash, now time.Time) error {
@@ -137,8 +139,11 @@ func (s *Store) blob(ctx context.Context, h Hash) ([]byte, error) {
 	if err = translate(err); errors.Is(err, ErrNotFound) {
 		return nil, ErrCollected
 	}
+	if inline && data == nil {
+		data = []byte{}
+	}
 	if err != nil || inline {
-		return append([]byte{}, data...), err
+		return data, err
 	}
 	data, err = os.ReadFile(s.blobFile(h))
 	if errors.Is(err, fs.ErrNotExist) {

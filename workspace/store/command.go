@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"time"
 )
@@ -38,11 +39,18 @@ type Command struct {
 const commandColumns = `id, time, run, turn, agent, client, workspace, container, command, background, exit_code, duration,
 	stdout_bytes, stderr_bytes, stdout_head, stderr_head, outcome, approval`
 
-func (c *Command) columns() []any {
-	return []any{
-		c.ID, stamp(c.Time), c.Run, c.Turn, c.Agent, c.Client, c.Workspace, c.Container, c.Command, c.Background, c.Exit, int64(c.Duration),
+func (c *Command) columns() []driver.Value {
+	return []driver.Value{
+		c.ID, stamp(c.Time), c.Run, c.Turn, c.Agent, c.Client, c.Workspace, c.Container, c.Command, c.Background, c.exit(), int64(c.Duration),
 		c.Stdout, c.Stderr, c.StdoutHead, c.StderrHead, c.Outcome, c.Approval,
 	}
+}
+
+func (c *Command) exit() driver.Value {
+	if c.Exit == nil {
+		return nil
+	}
+	return int64(*c.Exit)
 }
 
 func scanCommand(r scanner) (Command, error) {
@@ -93,7 +101,7 @@ func (s *Store) EndCommand(_ context.Context, c Command, events ...Event) error 
 	now := s.now()
 	err := s.writer.do(task{run: func(t *tx) error {
 		n, err := t.change(`UPDATE container_command_logs SET container = ?, exit_code = ?, duration = ?, stdout_bytes = ?, stderr_bytes = ?, stdout_head = ?,
-			stderr_head = ?, outcome = ?, approval = ? WHERE id = ?`, c.Container, c.Exit, int64(c.Duration), c.Stdout, c.Stderr, c.StdoutHead, c.StderrHead, c.Outcome, c.Approval, c.ID)
+			stderr_head = ?, outcome = ?, approval = ? WHERE id = ?`, c.Container, c.exit(), int64(c.Duration), c.Stdout, c.Stderr, c.StdoutHead, c.StderrHead, c.Outcome, c.Approval, c.ID)
 		if err != nil {
 			return err
 		}

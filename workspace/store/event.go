@@ -37,7 +37,7 @@ func (t *tx) addEvents(now time.Time, events []Event) error {
 
 // skipEvents leaves a gap in the numbers. The last event is never collected, so the numbers always ascend.
 func (t *tx) skipEvents(now time.Time) error {
-	return t.exec(`INSERT INTO events (seq, time, kind, workspace, data) SELECT max(seq) + ?, ?, 'restart', '', 'null' FROM events HAVING count(*) > 0`, lostEvents, stamp(now))
+	return t.exec(`INSERT INTO events (seq, time, kind, workspace, data) SELECT max(seq) + ?, ?, 'restart', '', 'null' FROM events HAVING count(*) > 0`, int64(lostEvents), stamp(now))
 }
 
 // AddEvents stores events that tell of nothing else in the store.

@@ -94,7 +94,7 @@ func (t *tx) insertEdit(e *Edit) (int64, error) {
 	return t.insert(`INSERT INTO edits (id, time, workspace, path, file, op, tool, agent, client, run, turn, before, after, existed, deleted,
 		mode_before, mode_after, temp, state, added, removed, note, undoes) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		e.ID, stamp(e.Time), e.Workspace, e.Path, e.FileKey, e.Op, e.Tool, e.Agent, e.Client, e.Run, e.Turn, e.Before.column(), e.After.column(),
-		e.Existed, e.Deleted, e.ModeBefore, e.ModeAfter, e.Temp, string(e.State), e.Added, e.Removed, e.Note, e.Undoes)
+		e.Existed, e.Deleted, int64(e.ModeBefore), int64(e.ModeAfter), e.Temp, string(e.State), int64(e.Added), int64(e.Removed), e.Note, e.Undoes)
 }
 
 // Finish records that an open change was made, together with the events that tell of it. It survives a killed
@@ -187,7 +187,7 @@ func (t *tx) insertSnapshot(e *Edit, seq int64, p *Snapshot) error {
 		hash = ""
 	}
 	return t.exec(`INSERT OR IGNORE INTO snapshots (run, file, edit, time, workspace, hash, mode, absent, unreadable, link, generation, folders)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, e.Run, e.FileKey, seq, stamp(e.Time), e.Workspace, hash.column(), p.Mode, p.Absent, p.Unreadable, p.Link, p.Generation, string(folders))
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`, e.Run, e.FileKey, seq, stamp(e.Time), e.Workspace, hash.column(), int64(p.Mode), p.Absent, p.Unreadable, p.Link, int64(p.Generation), string(folders))
 }
 
 const snapshotColumns = `run, file, workspace, time, hash, mode, absent, unreadable, link, generation, folders`

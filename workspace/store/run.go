@@ -86,14 +86,15 @@ func (s *Store) StandingRun(ctx context.Context, workspace, agent string, idle t
 		if err := t.closeIdleRuns(now); err != nil {
 			return err
 		}
-		err := t.row(`SELECT id FROM runs WHERE workspace = ? AND agent = ? AND standing AND closed = 0`, workspace, agent).Scan(&id)
-		switch err = translate(err); {
-		case errors.Is(err, ErrNotFound):
+		found, err := t.value(`SELECT id FROM runs WHERE workspace = ? AND agent = ? AND standing AND closed = 0`, workspace, agent)
+		if errors.Is(err, ErrNotFound) {
 			id = r.ID
 			return t.insertRun(&r, now)
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
+		id = found.(string)
 		return t.exec(`UPDATE runs SET touched = max(touched, ?), idle = ? WHERE id = ?`, stamp(now), int64(idle), id)
 	}})
 	if err != nil {

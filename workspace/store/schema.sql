@@ -42,7 +42,6 @@ CREATE TABLE edits (
 );
 CREATE INDEX edits_file ON edits (file);
 CREATE INDEX edits_run ON edits (run);
-CREATE INDEX edits_workspace ON edits (workspace);
 CREATE INDEX edits_open ON edits (seq) WHERE state = 'open';
 
 CREATE TABLE snapshots (

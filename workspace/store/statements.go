@@ -42,45 +42,6 @@ func (s *statements) close() error {
 	return errors.Join(append(errs, s.db.Close())...)
 }
 
-func (s *statements) exec(query string, args ...any) error {
-	_, err := s.change(query, args...)
-	return err
-}
-
-// change executes a statement and gives the number of rows that it changed.
-func (s *statements) change(query string, args ...any) (int64, error) {
-	p, err := s.prepare(query)
-	if err != nil {
-		return 0, err
-	}
-	r, err := p.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
-}
-
-// insert executes an INSERT and gives the row's number.
-func (s *statements) insert(query string, args ...any) (int64, error) {
-	p, err := s.prepare(query)
-	if err != nil {
-		return 0, err
-	}
-	r, err := p.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.LastInsertId()
-}
-
-func (s *statements) row(query string, args ...any) row {
-	p, err := s.prepare(query)
-	if err != nil {
-		return row{err: err}
-	}
-	return row{row: p.QueryRow(args...)}
-}
-
 // row is a row that may not have been asked for.
 type row struct {
 	row *sql.Row

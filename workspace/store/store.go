@@ -81,6 +81,7 @@ func (s *Store) open() (err error) {
 	if err := s.ensureDatabase(); err != nil {
 		return err
 	}
+	s.prepareLog()
 	if err := s.connect(); err != nil {
 		return translate(err)
 	}
@@ -96,38 +97,37 @@ func (s *Store) open() (err error) {
 }
 
 func (s *Store) connect() error {
-	db, err := sql.Open("sqlite", dataSource(s.database(), writerPragmas...))
+	source := dataSource(s.database(), writerPragmas...)
+	db, err := connect(source)
 	if err != nil {
 		return err
 	}
-	db.SetMaxOpenConns(1)
-	checkpoints, err := sql.Open("sqlite", dataSource(s.database(), writerPragmas...))
+	checkpoints, err := connect(source)
 	if err != nil {
-		return err
+		return errors.Join(err, db.close())
 	}
-	checkpoints.SetMaxOpenConns(1)
+	s.writer = newWriter(db, checkpoints, s.logFile(), s.log)
 	readers, err := sql.Open("sqlite", dataSource(s.database(), readerPragmas...))
 	if err != nil {
 		return err
 	}
 	readers.SetMaxOpenConns(maxReaders)
 	readers.SetMaxIdleConns(maxReaders)
-	s.writer = newWriter(newStatements(db), checkpoints, s.log)
 	s.reads = newStatements(readers)
-	return migrate(s.writer.statements)
+	return migrate(db)
 }
 
 // begin marks the store as open and closes what a process that was killed left behind.
 func (s *Store) begin() error {
 	return s.writer.do(task{durable: true, run: func(t *tx) error {
-		var clean bool
-		if err := t.row(`SELECT value FROM meta WHERE key = 'clean'`).Scan(&clean); err != nil {
+		clean, err := t.number(`SELECT value FROM meta WHERE key = 'clean'`)
+		if err != nil {
 			return err
 		}
 		if err := t.exec(`UPDATE meta SET value = 0 WHERE key = 'clean'`); err != nil {
 			return err
 		}
-		if !clean {
+		if clean == 0 {
 			if err := t.skipEvents(s.now()); err != nil {
 				return err
 			}
@@ -181,6 +181,7 @@ func (s *Store) Check(ctx context.Context) error {
 }
 
 func (s *Store) database() string { return filepath.Join(s.dir, databaseName) }
+func (s *Store) logFile() string  { return s.database() + "-wal" }
 func (s *Store) now() time.Time   { return s.clock() }
 
 // privateFolders makes folders that only their owner can look into.

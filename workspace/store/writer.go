@@ -1,19 +1,20 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
-	"time"
 )
 
 const (
-	maxBatch        = 128      // requests that are committed together
-	maxBatchBytes   = 8 << 20  // of content that is committed together
-	checkpointAfter = 4 << 20  // bytes of log
-	restartAfter    = 16 << 10 // pages of log: 64 MiB
+	maxBatch        = 128         // requests that are committed together
+	maxBatchBytes   = 2 << 20     // of content that is committed together
+	logSize         = 8 << 20     // bytes that the log has from the start
+	checkpointAfter = logSize / 2 // bytes of log, about; the rest is for what is written meanwhile
+	logPerTask      = 32 << 10    // bytes of log that a task writes beside content, about
+	restartAfter    = 64 << 20    // bytes of log
 )
 
 // task is one request to the writer. It may run more than once: when a commit that it shares with others fails, each
@@ -27,9 +28,11 @@ type task struct {
 
 // writer owns the one connection that writes.
 type writer struct {
-	*statements
+	*connection
 	log         *slog.Logger
-	checkpoints *sql.DB
+	checkpoints *connection // the checkpointer's
+
+	logFile string // SQLite's write-ahead log
 
 	queue  chan task
 	mu     sync.RWMutex // guards closed, and the queue against being closed under a sender
@@ -44,9 +47,10 @@ type writer struct {
 	restart chan struct{} // the checkpointer found the log too long
 }
 
-func newWriter(db *statements, checkpoints *sql.DB, log *slog.Logger) *writer {
+func newWriter(db, checkpoints *connection, logFile string, log *slog.Logger) *writer {
 	return &writer{
-		statements: db, checkpoints: checkpoints, log: log, full: true,
+		logFile:    logFile,
+		connection: db, checkpoints: checkpoints, log: log, full: true,
 		queue: make(chan task, maxBatch), kick: make(chan struct{}, 1), restart: make(chan struct{}, 1),
 	}
 }
@@ -76,7 +80,7 @@ func (w *writer) stop() {
 }
 
 func (w *writer) close() error {
-	return errors.Join(w.checkpoints.Close(), w.statements.close())
+	return errors.Join(w.checkpoints.close(), w.connection.close())
 }
 
 // run is the writer's goroutine: it commits together whatever has queued up during the last commit.
@@ -95,7 +99,7 @@ func (w *writer) run() {
 			}
 		}
 		w.commit(batch)
-		w.checkpoint(bytes + len(batch)*16<<10)
+		w.checkpoint(bytes + len(batch)*logPerTask)
 	}
 }
 
@@ -123,7 +127,7 @@ func (w *writer) transact(batch []task) error {
 	if err := w.exec(`BEGIN IMMEDIATE`); err != nil {
 		return translate(err)
 	}
-	t := &tx{statements: w.statements}
+	t := &tx{connection: w.connection}
 	for _, b := range batch {
 		if err := b.run(t); err != nil {
 			return w.rollback(err)
@@ -152,7 +156,8 @@ func (w *writer) setDurable(full bool) error {
 	if full {
 		level = `PRAGMA synchronous = FULL`
 	}
-	if err := w.exec(level); err != nil {
+	// Not as a prepared statement: the pragma takes effect while it is compiled.
+	if err := w.once(level); err != nil {
 		return fmt.Errorf("set how commits are made durable: %w", err)
 	}
 	w.full = full
@@ -172,7 +177,7 @@ func (w *writer) checkpoint(bytes int) {
 	select {
 	case <-w.restart:
 		// Readers and writers that never pause keep the log from starting over; here nobody writes.
-		if _, err := w.db.Exec(`PRAGMA wal_checkpoint(RESTART)`); err != nil {
+		if err := w.exec(`PRAGMA wal_checkpoint(RESTART)`); err != nil {
 			w.log.Warn("the store's log could not be started over", "err", err)
 		}
 	default:
@@ -182,15 +187,11 @@ func (w *writer) checkpoint(bytes int) {
 // checkpointer moves the log into the database on a connection of its own, so that no commit waits for it.
 func (w *writer) checkpointer() {
 	for range w.kick {
-		var busy, pages, moved int
-		start := time.Now()
-		err := w.checkpoints.QueryRow(`PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &pages, &moved)
-		if err != nil {
+		if err := w.checkpoints.exec(`PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
 			w.log.Warn("the store's log could not be moved into the database", "err", err)
 			continue
 		}
-		w.log.Debug("checkpoint", "pages", pages, "moved", moved, "took", time.Since(start))
-		if pages > restartAfter {
+		if st, err := os.Stat(w.logFile); err == nil && st.Size() > restartAfter {
 			select {
 			case w.restart <- struct{}{}:
 			default:
@@ -201,7 +202,7 @@ func (w *writer) checkpointer() {
 
 // tx is the transaction that tasks of one batch share.
 type tx struct {
-	*statements
+	*connection
 	events bool // some were added; subscribers are woken after the commit
 }
 
