@@ -101,7 +101,7 @@ func newRoot() *cobra.Command {
 	for group, commands := range map[string][]*cobra.Command{
 		"tools":   {callCommand(g), toolsCommand(g)},
 		"history": {runCommand(g), editsCommand(g), logsCommand(g)},
-		"daemon":  {serveCommand(g), statusCommand(g), stopCommand(g), restartCommand(g), doctorCommand(g), versionCommand(g)},
+		"daemon":  {serveCommand(g), statusCommand(g), stopCommand(g), restartCommand(g), doctorCommand(g), configCommand(g), versionCommand(g)},
 	} {
 		for _, c := range commands {
 			c.GroupID = group

@@ -92,6 +92,10 @@ func (d *daemon) serve(ctx context.Context) error {
 }
 
 func (d *daemon) run(ctx context.Context, state string, listener *rpc.Listener) error {
+	settings, err := d.settings()
+	if err != nil {
+		return err
+	}
 	st, err := store.Open(filepath.Join(state, "store"), store.Options{Clock: time.Now, Log: d.log})
 	if err != nil {
 		return fail(exitFailed, "%w", err)
@@ -102,15 +106,11 @@ func (d *daemon) run(ctx context.Context, state string, listener *rpc.Listener) 
 	if err := files.Recover(ctx, d.log); err != nil {
 		return fail(exitFailed, "%w", err)
 	}
-	settings, err := d.settings()
-	if err != nil {
-		return err
-	}
 	ctx, d.stop = context.WithCancelCause(ctx)
 	defer d.stop(nil)
 	eng := engine.New(engine.Options{
 		Store: st, Files: files, Tools: catalog.New(), Log: d.log, Version: versionText(), Now: time.Now, FrameLimit: rpc.FrameLimit,
-		RuntimeDir: filepath.Dir(listener.Path()), CacheDir: filepath.Join(state, "index"), Settings: settings.forRoot,
+		RuntimeDir: filepath.Dir(listener.Path()), CacheDir: filepath.Join(state, "index"), Settings: settings.forRoot, Makers: settings.makers(),
 		Stop:     func(bool) { d.stop(errStopRequested) },
 		Counters: func() map[string]any { return d.server.Counters() },
 	})
