@@ -6,7 +6,7 @@ import (
 
 	"github.com/toold/toold/cmd/toold/config"
 	"github.com/toold/toold/rpc/engine"
-	"github.com/toold/toold/workspace/run"
+	outputs "github.com/toold/toold/workspace/run"
 )
 
 // settings are the daemon's effective configuration: flags before the file, the file before the defaults.
@@ -46,10 +46,10 @@ func (s *settings) forRoot(root string) (engine.Settings, error) {
 	}, nil
 }
 
-func (s *settings) makers() map[run.Class][]string {
-	m := map[run.Class][]string{}
+func (s *settings) makers() map[outputs.Class][]string {
+	m := map[outputs.Class][]string{}
 	for class, tools := range s.current().Makers {
-		m[run.Class(class)] = tools
+		m[outputs.Class(class)] = tools
 	}
 	return m
 }
