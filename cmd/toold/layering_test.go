@@ -20,7 +20,7 @@ func TestLayering(t *testing.T) {
 		"rpc":               {},
 		"workspace/store":   {},
 		"workspace/run":     {},
-		"workspace":         {"workspace/store", "workspace/run", "edit/lines"},
+		"workspace":         {"workspace/store", "workspace/run", "edit", "edit/lines"},
 		"guards":            {"workspace", "workspace/run", "edit", "edit/lines"},
 		"guards/approval":   {"shell/destructive"},
 		"shell/destructive": {},
