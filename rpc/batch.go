@@ -71,8 +71,8 @@ func (s *Session) member(b *batch, m *jsonrpc2.ParsedMessage) {
 func (b *batch) done(id jsonrpc2.ID, reply []byte) {
 	b.mu.Lock()
 	if reply != nil {
-		if b.size+len(reply) > FrameLimit-maxBatch*256 {
-			reply = failure(id, &Error{Code: CodeInternal, Message: fmt.Sprintf("the replies to the batch have more than the %d bytes of a frame; send its calls one by one", FrameLimit)})
+		if limit := b.s.srv.opts.FrameLimit; b.size+len(reply) > limit-maxBatch*itemCost {
+			reply = failure(id, &Error{Code: CodeInternal, Message: fmt.Sprintf("the replies to the batch have more than the %d bytes of a frame; send its calls one by one", limit)})
 		}
 		b.size += len(reply) + 1
 		b.replies = append(b.replies, reply)

@@ -1,20 +1,28 @@
 package rpc
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
-	"strconv"
+	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
 )
+
+// ErrClosed says that the daemon has closed the connection, or died. What became of a call that was under way is not
+// known; one that was sent later has not been begun.
+var ErrClosed = errors.New("the daemon closed the connection")
+
+// cancelGrace is how long the reply to a cancelled call is awaited.
+const cancelGrace = 5 * time.Second
 
 // Client is a connection to a daemon. Its methods may be called concurrently.
 type Client struct {
@@ -35,16 +43,21 @@ type response struct {
 	err    error
 }
 
-// Dial connects to the daemon at a socket. The error is ErrNotRunning when there is none.
+// Dial connects to the daemon at a socket. The error is ErrNotRunning when there is none. A socket or a folder that
+// somebody else could have put there is refused.
 func Dial(ctx context.Context, socket string) (*Client, error) {
 	if err := checkLength(socket); err != nil {
 		return nil, err
 	}
-	if err := checkSocket(socket); err != nil {
-		if errors.Is(err, ErrNotRunning) {
-			return nil, notRunning(socket)
-		}
-		return nil, err
+	err := checkDir(filepath.Dir(socket))
+	if err == nil {
+		err = checkSocket(socket)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrNotRunning) {
+		return nil, notRunning(socket)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("connect to the daemon: %w", err)
 	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", socket)
@@ -90,9 +103,14 @@ func (c *Client) Close() error {
 	return err
 }
 
-// Call calls a method and reads its result into result, unless that is nil. When the context ends the daemon is told
-// to cancel, and its reply is awaited for a moment: a write that was accepted is answered with what became of it.
+// Call calls a method and reads its result into result, unless that is nil. The error is an *Error when the daemon
+// answered with one, and ErrClosed when the connection ended. When the context ends the daemon is told to cancel, and
+// its reply is awaited for a moment: a write that was accepted is answered with what became of it. Otherwise the error
+// is the context's cause.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	raw, err := encode(params)
 	if err != nil {
 		return err
@@ -101,28 +119,34 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	if err != nil {
 		return err
 	}
-	if err := c.write(jsonrpc2.AppendCall(nil, jsonrpc2.NewNumberID(id), method, raw)); err != nil {
+	if err := c.write(ctx, jsonrpc2.AppendCall(nil, jsonrpc2.NewNumberID(id), method, raw)); err != nil {
 		c.forget(id)
-		return fmt.Errorf("send to the daemon: %w", err)
+		return err
 	}
 	select {
 	case r := <-reply:
 		return r.into(result)
 	case <-ctx.Done():
+		return c.abandon(ctx, id, reply, result)
 	}
-	if err := c.Notify("$/cancelRequest", map[string]any{"id": id}); err != nil {
-		return err
+}
+
+// abandon cancels a call.
+func (c *Client) abandon(ctx context.Context, id int64, reply <-chan response, result any) error {
+	defer c.forget(id)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelGrace)
+	defer cancel()
+	if err := c.send(grace, "$/cancelRequest", map[string]int64{"id": id}); err != nil {
+		return context.Cause(ctx)
 	}
-	grace := time.NewTimer(5 * time.Second)
-	defer grace.Stop()
 	select {
 	case r := <-reply:
-		if r.err != nil {
+		var e *Error
+		if errors.As(r.err, &e) && e.Code == CodeCancelled || errors.Is(r.err, ErrClosed) {
 			return context.Cause(ctx)
 		}
 		return r.into(result)
-	case <-grace.C:
-		c.forget(id)
+	case <-grace.Done():
 		return context.Cause(ctx)
 	}
 }
@@ -143,11 +167,15 @@ func (r response) into(result any) error {
 
 // Notify sends a notification.
 func (c *Client) Notify(method string, params any) error {
+	return c.send(context.Background(), method, params)
+}
+
+func (c *Client) send(ctx context.Context, method string, params any) error {
 	raw, err := encode(params)
 	if err != nil {
 		return err
 	}
-	return c.write(jsonrpc2.AppendNotification(nil, method, raw))
+	return c.write(ctx, jsonrpc2.AppendNotification(nil, method, raw))
 }
 
 func (c *Client) register() (int64, chan response, error) {
@@ -168,19 +196,28 @@ func (c *Client) forget(id int64) {
 	delete(c.waiting, id)
 }
 
-func (c *Client) write(body []byte) error {
+// write sends a frame. When the context has ended and the daemon still does not read, the connection ends: half a
+// frame cannot be taken back. A daemon that has closed the connection may have sent replies before: they are still read.
+func (c *Client) write(ctx context.Context, body []byte) error {
 	if len(body) > FrameLimit {
-		return &Error{Code: CodeInvalidRequest, Message: tooLarge(int64(len(body)))}
+		return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf("the call has %d bytes; the limit is %d: send less at once", len(body), FrameLimit)}
 	}
-	head := appendHead(make([]byte, 0, 32+len(body)), len(body))
+	frame := append(appendHead(make([]byte, 0, 32+len(body)), len(body)), body...)
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	_, err := c.conn.Write(append(head, body...))
-	return err
+	defer context.AfterFunc(ctx, func() { _ = c.conn.SetWriteDeadline(time.Now().Add(cancelGrace)) })()
+	if _, err := c.conn.Write(frame); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.conn.Close()
+		}
+		return fmt.Errorf("send to the daemon: %w", errors.Join(ErrClosed, err))
+	}
+	return nil
 }
 
+// read takes messages until the connection ends.
 func (c *Client) read() {
-	r := &frameReader{r: bufio.NewReaderSize(c.conn, 64<<10), decided: true}
+	r := newFrameReader(c.conn, FrameLimit, HeaderLimit)
 	for {
 		frame, err := r.next()
 		if err != nil {
@@ -192,48 +229,39 @@ func (c *Client) read() {
 }
 
 func (c *Client) message(frame []byte) {
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-		Result json.RawMessage `json:"result"`
-		Error  *Error          `json:"error"`
-	}
-	if json.Unmarshal(frame, &m) != nil {
+	m, err := jsonrpc2.DecodeMessage(frame)
+	if err != nil {
 		return
 	}
-	if m.Method != "" {
+	switch m := m.(type) {
+	case *jsonrpc2.Notification:
 		c.mu.Lock()
 		notify := c.notify
 		c.mu.Unlock()
 		if notify != nil {
-			notify(m.Method, m.Params)
+			notify(m.Method(), json.RawMessage(m.Params()))
 		}
-		return
+	case *jsonrpc2.Response:
+		id, ok := m.ID().Number()
+		if !ok {
+			return
+		}
+		c.mu.Lock()
+		reply := c.waiting[id]
+		delete(c.waiting, id)
+		c.mu.Unlock()
+		if reply != nil {
+			reply <- response{result: json.RawMessage(m.Result()), err: fromWire(m.Err())}
+		}
 	}
-	id, err := strconv.ParseInt(string(m.ID), 10, 64)
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	reply := c.waiting[id]
-	delete(c.waiting, id)
-	c.mu.Unlock()
-	if reply == nil {
-		return
-	}
-	r := response{result: m.Result}
-	if m.Error != nil {
-		r.err = m.Error
-	}
-	reply <- r
 }
 
 // end fails all calls that wait.
 func (c *Client) end(err error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
-		err = errors.New("the daemon closed the connection")
+		err = nil
 	}
+	err = errors.Join(ErrClosed, err)
 	c.mu.Lock()
 	c.err = err
 	for id, reply := range c.waiting {

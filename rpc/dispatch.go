@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	maxUnanswered = 2 * FrameLimit // bytes of the frames of a connection that wait or run; beyond it none is read
-	itemCost      = 512            // bytes that an item takes beside its frame
+	framesAhead = 2   // frames of the largest size whose bytes a connection may have waiting and running; then no more is read
+	itemCost    = 512 // bytes that an item takes beside its frame
 )
 
 // item is a request or notification that was read.
@@ -56,7 +56,7 @@ func (s *Session) admit(it *item) *Error {
 		return &Error{Code: CodeInvalidRequest, Message: "a call with this id still runs; give every call an id of its own"}
 	}
 	if !s.srv.begin() {
-		return &Error{Code: CodeShuttingDown, Message: "the daemon is shutting down; the call was not begun. Connect again and repeat it"}
+		return notBegun()
 	}
 	it.ctx, it.cancel = context.WithCancelCause(s.work)
 	if it.call {
@@ -68,11 +68,15 @@ func (s *Session) admit(it *item) *Error {
 	return nil
 }
 
+func notBegun() *Error {
+	return &Error{Code: CodeShuttingDown, Message: "the daemon is shutting down; the call was not begun. Connect again and repeat it"}
+}
+
 // pump begins what may begin.
 func (s *Session) pump() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.queue) > 0 && !s.alone && s.running < s.srv.opts.MaxInFlight {
+	for len(s.queue) > 0 && !s.alone && s.running < s.srv.opts.MaxInFlight && s.ctx.Err() == nil {
 		it := s.queue[0]
 		s.queue[0] = nil
 		s.queue = s.queue[1:]
@@ -87,7 +91,7 @@ func (s *Session) pump() {
 func (s *Session) waitForRoom() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.bytes > maxUnanswered && s.ctx.Err() == nil {
+	for s.bytes > framesAhead*s.srv.opts.FrameLimit && s.ctx.Err() == nil {
 		s.room.Wait()
 	}
 	return s.ctx.Err() == nil
@@ -170,8 +174,8 @@ func (s *Session) response(it *item, result any, err error) []byte {
 		switch {
 		case err != nil:
 			s.srv.opts.Log.Error("a reply could not be encoded", "conn", s.id, "method", it.method, "err", err)
-		case len(raw) > FrameLimit-itemCost-len(it.method):
-			err = &Error{Code: CodeInternal, Message: fmt.Sprintf("the reply has %d bytes, more than the %d of a frame; ask for less", len(raw), FrameLimit)}
+		case len(raw) > s.srv.opts.FrameLimit-itemCost:
+			err = &Error{Code: CodeInternal, Message: fmt.Sprintf("the reply has %d bytes, more than the %d of a frame; ask for less", len(raw), s.srv.opts.FrameLimit)}
 		default:
 			return jsonrpc2.AppendResponse(make([]byte, 0, len(raw)+64), it.id, raw, nil)
 		}
@@ -192,6 +196,9 @@ func (s *Session) invoke(it *item) (result any, err error) {
 			result, err = nil, &Error{Code: CodeInternal, Message: fmt.Sprintf("toold has a fault in %.60q; `toold logs` has the details. Other calls go on", it.method)}
 		}
 	}()
+	if errors.Is(context.Cause(s.work), ErrDraining) {
+		return nil, notBegun()
+	}
 	if err := it.ctx.Err(); err != nil {
 		return nil, err
 	}

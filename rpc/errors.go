@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -46,4 +47,17 @@ func wireError(err error) *jsonrpc2.Error {
 		}
 	}
 	return w
+}
+
+// fromWire gives an error that came over the wire as ours.
+func fromWire(err error) error {
+	var w *jsonrpc2.Error
+	if !errors.As(err, &w) {
+		return err
+	}
+	e := &Error{Code: int(w.Code), Message: w.Message}
+	if w.Data != nil {
+		e.Data = json.RawMessage(w.Data)
+	}
+	return e
 }

@@ -29,14 +29,16 @@ const (
 // frameReader reads frames in one of the two framings, which the first byte decides.
 type frameReader struct {
 	r        *bufio.Reader
+	limit    int // bytes of a frame
+	head     int // bytes of a header block
 	decided  bool
 	lines    bool
 	skip     int64 // bytes of a frame that is too large, still to be skipped
 	skipLine bool  // the rest of a line that is too large is still to be skipped
 }
 
-func newFrameReader(r io.Reader) *frameReader {
-	return &frameReader{r: bufio.NewReaderSize(r, readBuffer)}
+func newFrameReader(r io.Reader, limit, head int) *frameReader {
+	return &frameReader{r: bufio.NewReaderSize(r, max(readBuffer, head)), limit: limit, head: head}
 }
 
 // next gives the next frame's body. The error is io.EOF between frames, io.ErrUnexpectedEOF within one, or a
@@ -56,9 +58,9 @@ func (f *frameReader) next() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > FrameLimit {
+	if n > int64(f.limit) {
 		f.skip = n
-		return nil, &frameError{code: CodeInvalidRequest, text: tooLarge(n)}
+		return nil, &frameError{code: CodeInvalidRequest, text: fmt.Sprintf("the message has %d bytes; the limit is %d. It is skipped: send less at once", n, f.limit)}
 	}
 	return f.body(int(n))
 }
@@ -119,10 +121,6 @@ func cutShort(err error) error {
 	return err
 }
 
-func tooLarge(n int64) string {
-	return fmt.Sprintf("the message has %d bytes; the limit is %d. It was skipped: send less at once", n, FrameLimit)
-}
-
 // header reads a header block and gives the length of the body.
 func (f *frameReader) header() (int64, error) {
 	length, size := int64(-1), 0
@@ -130,8 +128,8 @@ func (f *frameReader) header() (int64, error) {
 		line, err := f.r.ReadSlice('\n')
 		size += len(line)
 		switch {
-		case errors.Is(err, bufio.ErrBufferFull) || err == nil && size > HeaderLimit:
-			return 0, fatalf("the header block is longer than %d bytes", HeaderLimit)
+		case errors.Is(err, bufio.ErrBufferFull) || err == nil && size > f.head:
+			return 0, fatalf("the header block is longer than %d bytes", f.head)
 		case err != nil && size > 0:
 			return 0, cutShort(err)
 		case err != nil:
@@ -192,9 +190,9 @@ func (f *frameReader) line() ([]byte, error) {
 	var b []byte
 	for {
 		part, err := f.r.ReadSlice('\n')
-		if len(b)+len(part) > FrameLimit+1 { // the end of the line does not count
+		if len(b)+len(part) > f.limit+1 { // the end of the line does not count
 			f.skipLine = errors.Is(err, bufio.ErrBufferFull)
-			return nil, &frameError{code: CodeInvalidRequest, text: fmt.Sprintf("the line has more than %d bytes, which is the limit. It was skipped: send less at once", FrameLimit)}
+			return nil, &frameError{code: CodeInvalidRequest, text: fmt.Sprintf("the line has more than %d bytes, which is the limit. It is skipped: send less at once", f.limit)}
 		}
 		b = append(b, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {

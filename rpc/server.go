@@ -4,6 +4,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ var (
 // Options are the settings of a server.
 type Options struct {
 	Log           *slog.Logger
+	FrameLimit    int                                     // FrameLimit when zero; for tests
+	HeaderLimit   int                                     // HeaderLimit when zero; for tests
 	MaxInFlight   int                                     // MaxInFlight when zero
 	Heavy         func(method string, params []byte) bool // which calls take one of the HeavySlots; none when nil
 	HeavySlots    int                                     // heavy calls that run at the same time; two per processor when zero
@@ -54,15 +57,11 @@ func (o Options) withDefaults() Options {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.MaxInFlight <= 0 {
-		o.MaxInFlight = MaxInFlight
-	}
-	if o.HeavySlots <= 0 {
-		o.HeavySlots = 2 * runtime.GOMAXPROCS(0)
-	}
-	if o.WriteDeadline <= 0 {
-		o.WriteDeadline = 30 * time.Second
-	}
+	o.FrameLimit = cmp.Or(o.FrameLimit, FrameLimit)
+	o.HeaderLimit = cmp.Or(o.HeaderLimit, HeaderLimit)
+	o.MaxInFlight = cmp.Or(o.MaxInFlight, MaxInFlight)
+	o.HeavySlots = cmp.Or(o.HeavySlots, 2*runtime.GOMAXPROCS(0))
+	o.WriteDeadline = cmp.Or(o.WriteDeadline, 30*time.Second)
 	return o
 }
 
@@ -259,6 +258,6 @@ func (srv *Server) Counters() map[string]any {
 	return map[string]any{
 		"connections": len(srv.sessions), "calls": srv.calls.Load(), "in_flight": srv.inflight, "refused": srv.refused.Load(),
 		"bad_frames": srv.bad.Load(), "dropped_notifications": srv.dropped.Load(), "panics": srv.panics.Load(),
-		"max_frame_bytes": FrameLimit, "max_in_flight": srv.opts.MaxInFlight,
+		"max_frame_bytes": srv.opts.FrameLimit, "max_in_flight": srv.opts.MaxInFlight,
 	}
 }

@@ -1,9 +1,11 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -69,8 +71,8 @@ func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 // because the connection has ended or too many wait for a client that does not read.
 func (s *Session) Notify(method string, params any) bool {
 	raw, err := encode(params)
-	if err == nil && len(raw) > FrameLimit-itemCost {
-		err = errors.New(tooLarge(int64(len(raw))))
+	if limit := s.srv.opts.FrameLimit - itemCost; err == nil && len(raw) > limit {
+		err = fmt.Errorf("it has %d bytes, more than %d", len(raw), limit)
 	}
 	if err != nil {
 		s.srv.opts.Log.Error("a notification could not be encoded", "conn", s.id, "method", method, "err", err)
@@ -161,7 +163,7 @@ func (s *Session) gone() {
 
 // read takes frames until the connection ends.
 func (s *Session) read() error {
-	r := newFrameReader(s.conn)
+	r := newFrameReader(s.conn, s.srv.opts.FrameLimit, s.srv.opts.HeaderLimit)
 	for {
 		frame, err := r.next()
 		s.out.lines.Store(r.lines)
@@ -204,7 +206,7 @@ func (s *Session) frame(frame []byte) error {
 		s.srv.bad.Add(1)
 		return s.fail(CodeParse, "the message is not valid JSON")
 	}
-	if frame[0] == '[' {
+	if frame = bytes.TrimSpace(frame); frame[0] == '[' {
 		return s.batch(frame)
 	}
 	msgs, err := jsonrpc2.ParseRequests(frame)
