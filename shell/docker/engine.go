@@ -33,7 +33,8 @@ type Engine struct {
 type Limits struct {
 	Quick   time.Duration // an answer that needs no work; 10 s
 	Silence time.Duration // no output: the engine is asked whether it still lives; 5 s
-	Hung    time.Duration // no answer for so long while a command runs: it counts as lost; 30 s
+	Hung    time.Duration // no answer for so long while a command runs: it counts as lost; 20 s
+	Lease   time.Duration // how long a command goes on after the engine died; 20 s
 }
 
 func (l Limits) withDefaults() Limits {
@@ -44,7 +45,10 @@ func (l Limits) withDefaults() Limits {
 		l.Silence = 5 * time.Second
 	}
 	if l.Hung == 0 {
-		l.Hung = 30 * time.Second
+		l.Hung = 20 * time.Second
+	}
+	if l.Lease == 0 {
+		l.Lease = 20 * time.Second
 	}
 	return l
 }

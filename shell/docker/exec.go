@@ -110,7 +110,7 @@ func (x *Executor) request(cmd shell.Command) guard.Request {
 	}
 	return guard.Request{
 		Script: cmd.Script, Argv: cmd.Argv, Dir: dir, Env: append(shell.Environment(), cmd.Env...),
-		User: who, Owner: x.cfg.Root, Limit: cmd.Limit,
+		User: who, Owner: x.cfg.Root, Limit: cmd.Limit, Lease: x.engine.limits.Lease,
 	}
 }
 

@@ -140,19 +140,20 @@ func (j *joiner) raw(r io.Reader) error {
 			return j.close(err)
 		}
 		piece := bytes.Clone(stamp)
-		for n := 0; n < pieceSize; n++ {
-			b, err := in.ReadByte()
-			if err != nil {
-				j.open[0] = append(j.open[0], piece...)
-				return j.close(err)
+		for n := 0; n < pieceSize && err == nil; n++ {
+			var b byte
+			if b, err = in.ReadByte(); err == nil {
+				piece = append(piece, b)
 			}
-			piece = append(piece, b)
 			if b == '\n' {
 				break
 			}
 		}
-		if err := j.piece(0, piece); err != nil {
-			return err
+		if enough := j.piece(0, piece); enough != nil {
+			return enough
+		}
+		if err != nil {
+			return j.close(err)
 		}
 	}
 }

@@ -60,6 +60,14 @@ func Drive(ctx context.Context, in io.WriteCloser, out io.Reader, req Request, b
 	if err := d.greet(); err != nil {
 		return shell.Status{}, d.explain(ctx, err)
 	}
+	if req.Lease > 0 {
+		var beats sync.WaitGroup
+		over := make(chan struct{})
+		beats.Go(func() { d.beat(req.Lease/8, over) })
+		defer beats.Wait()
+		defer d.close() // a write that blocks ends with it
+		defer close(over)
+	}
 	return d.follow(ctx)
 }
 
@@ -74,6 +82,22 @@ type driver struct {
 	mu     sync.Mutex // guards what follows, which end and close share
 	closed bool
 	timer  *time.Timer
+}
+
+// beat tells the guard again and again that somebody is there.
+func (d *driver) beat(every time.Duration, over <-chan struct{}) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-t.C:
+			if _, err := d.in.Write([]byte{ctlBeat}); err != nil {
+				return
+			}
+		}
+	}
 }
 
 // end asks the guard to end everything, and gives up on an answer after a while.

@@ -102,7 +102,7 @@ func (g *guard) run(req Request, in io.Reader) int {
 		return g.fail(f.Code, "%s", f.Text)
 	}
 	go g.reap(child.pid)
-	go g.control(in)
+	go g.control(in, req.Lease)
 	g.signals()
 	g.send(frameStarted, started{PID: child.pid})
 	var copies sync.WaitGroup
@@ -241,23 +241,43 @@ func (g *guard) frame(kind byte, p []byte) {
 	_ = writeFrame(g.out, kind, p)
 }
 
-// control reads the daemon's orders. The end of standard input is the order to kill.
-func (g *guard) control(in io.Reader) {
+// control takes the daemon's orders. The end of standard input, or of the lease, is the order to kill.
+func (g *guard) control(in io.Reader, lease time.Duration) {
+	orders := make(chan byte)
+	go read(in, orders)
+	var tick <-chan time.Time
+	if lease > 0 {
+		tick = time.Tick(lease / 4)
+	}
+	for missed := 0; missed < 4; {
+		select {
+		case <-tick: // a ticker that was frozen with its container does not make up for lost ticks
+			missed++
+		case order, open := <-orders:
+			missed = 0
+			switch {
+			case !open || order == ctlKill:
+				g.kill <- false
+				return
+			case order == ctlTerminate:
+				g.kill <- true
+			case order == ctlDetach:
+				close(g.detach)
+				return
+			}
+		}
+	}
+	g.kill <- true
+}
+
+func read(in io.Reader, orders chan<- byte) {
+	defer close(orders)
 	var b [1]byte
 	for {
 		if _, err := in.Read(b[:]); err != nil {
-			g.kill <- false
 			return
 		}
-		switch b[0] {
-		case ctlTerminate:
-			g.kill <- true
-		case ctlKill:
-			g.kill <- false
-		case ctlDetach:
-			close(g.detach)
-			return
-		}
+		orders <- b[0]
 	}
 }
 

@@ -31,6 +31,7 @@ const (
 	ctlTerminate = 'T' // SIGTERM, then SIGKILL
 	ctlKill      = 'K' // SIGKILL
 	ctlDetach    = 'D' // the command has ended; what it left running may go on
+	ctlBeat      = 'B' // the daemon and the engine between still live
 )
 
 // The kinds of frames.
@@ -52,6 +53,10 @@ type Request struct {
 	User   string        `json:"user,omitempty"`  // "user[:group]"
 	Owner  string        `json:"owner,omitempty"` // run as the owner of this folder, when User is empty
 	Limit  time.Duration `json:"limit,omitempty"`
+
+	// Lease is how long the guard goes on without a sign of the daemon: an engine that dies does not close standard
+	// input. 0 is for ever.
+	Lease time.Duration `json:"lease,omitempty"`
 }
 
 type started struct {
