@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -165,57 +164,6 @@ func TestLimitWithoutAnEngine(t *testing.T) {
 	}
 }
 
-// proxy stands between the daemon and the engine, and can cut all connections as a daemon that dies does.
-type proxy struct {
-	host string
-	l    net.Listener
-	wait sync.WaitGroup
-
-	mu    sync.Mutex // guards conns
-	conns []net.Conn
-}
-
-func newProxy(t *testing.T) *proxy {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{host: "unix://" + path, l: l}
-	p.wait.Go(p.accept)
-	t.Cleanup(func() { l.Close(); p.cut(); p.wait.Wait() })
-	return p
-}
-
-func (p *proxy) accept() {
-	for {
-		a, err := p.l.Accept()
-		if err != nil {
-			return
-		}
-		b, err := net.Dial("unix", strings.TrimPrefix(engine.Host, "unix://"))
-		if err != nil {
-			a.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.conns = append(p.conns, a, b)
-		p.mu.Unlock()
-		p.wait.Go(func() { io.Copy(b, a); b.Close() })
-		p.wait.Go(func() { io.Copy(a, b); a.Close() })
-	}
-}
-
-func (p *proxy) cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		c.Close()
-	}
-	p.conns = nil
-}
-
 // When the daemon dies, nothing that it started lives on.
 func TestConnectionIsCut(t *testing.T) {
 	rounds := 2
@@ -224,7 +172,7 @@ func TestConnectionIsCut(t *testing.T) {
 	}
 	for name, guard := range map[string]string{"guard": guardPath, "keeper": ""} {
 		t.Run(name, func(t *testing.T) {
-			p := newProxy(t)
+			p := unixProxy(t)
 			dir := folder(t)
 			c := engine.Run(t, dockertest.Container{Binds: []string{dir + ":/workspace"}})
 			e, err := docker.Open(docker.Endpoint{Host: p.host}, guard, docker.Limits{})

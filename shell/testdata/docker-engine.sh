@@ -4,7 +4,7 @@
 # It prints "ready unix://…" when the engine has its images, toold-test:busybox (a static busybox only) and
 # toold-test:machine (empty but for links: mount the machine's /usr into it). Lines on standard input are orders:
 # "start" starts the engine again after it was killed, and prints "ready …" again. The engine's process id is in
-# $1/dockerd.pid. With TOOLD_ENGINE_TCP=tcp://… and TOOLD_ENGINE_TLS=folder it listens there too.
+# $1/dockerd.pid.
 #
 # The engine has mount and network namespaces of its own and shares nothing with another engine of the machine.
 # Programs that the machine lacks are unpacked from Debian packages below ~/.cache/toold/engine; nothing is installed.
@@ -84,13 +84,9 @@ start() {
 	local args=(--data-root="$dir/data" --exec-root="$dir/exec" --pidfile="$dir/dockerd.pid" --config-file="$dir/daemon.json"
 		-H "unix://$socket" --group="${TOOLD_ENGINE_GROUP:-0}" --cgroup-parent="$cgroup" --exec-opt native.cgroupdriver=cgroupfs
 		--iptables=false --ip6tables=false --ip-masq=false --ip-forward=false --userland-proxy=false --log-level=warn --shutdown-timeout=3)
-	[ -z "${TOOLD_ENGINE_TCP:-}" ] || args+=(-H "$TOOLD_ENGINE_TCP")
-	[ -z "${TOOLD_ENGINE_TLS:-}" ] || args+=(--tlsverify --tlscacert="$TOOLD_ENGINE_TLS/ca.pem" --tlscert="$TOOLD_ENGINE_TLS/server-cert.pem" --tlskey="$TOOLD_ENGINE_TLS/server-key.pem")
 	echo '{}' >"$dir/daemon.json"
-	local own_network=(--net)
-	[ -z "${TOOLD_ENGINE_TCP:-}" ] || own_network=() # its port must be reachable
 	env -u DOCKER_HOST -u NOTIFY_SOCKET PATH="$PATH:/usr/sbin:/sbin:$programs" LD_LIBRARY_PATH="$libraries" \
-		setsid unshare --mount --propagation slave "${own_network[@]}" -- /bin/sh -euc '
+		setsid unshare --mount --propagation slave --net -- /bin/sh -euc '
 			mkdir -p /run/containerd /run/docker /etc/docker
 			mount -t tmpfs tmpfs /run/containerd
 			mount -t tmpfs tmpfs /run/docker
