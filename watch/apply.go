@@ -31,8 +31,17 @@ type applier struct {
 // apply looks at everything that a batch names.
 func (a *applier) apply(b batch) {
 	a.batch++
-	if b.lost || len(b.waiters) > 0 && a.outer.changed() {
+	if len(b.waiters) > 0 && a.outer.changed() {
+		a.outer.base = nil
+		b.lost = true
+	}
+	if b.lost {
 		a.everything()
+	}
+	if len(b.waiters) > 0 {
+		for _, p := range a.outer.tracked() {
+			a.retrack(p)
+		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(b.dirty)) {
 		a.path(p, b.dirty[p])
@@ -81,6 +90,25 @@ func (a *applier) path(p string, h hint) {
 			return
 		}
 		f, p = next, rest
+	}
+}
+
+// retrack looks at a path that came into a repository's index or left it, where that makes a difference.
+func (a *applier) retrack(p string) {
+	f := a.table.root
+	for {
+		name, rest, deeper := strings.Cut(p, "/")
+		if f.rules.Matches(name, deeper) {
+			a.entry(f, name, hintLook)
+			if c := f.child(name); deeper && c != nil {
+				a.refresh(c, true)
+			}
+			return
+		}
+		if f = f.child(name); !deeper || f == nil {
+			return
+		}
+		p = rest
 	}
 }
 
@@ -243,7 +271,7 @@ func (a *applier) contents(f *folder, entries []entry, deep bool) {
 	if deep {
 		f.seen = a.batch
 	}
-	if a.makeRules(f, entries) {
+	if a.makeRules(f, entries, deep) {
 		deep = true
 	}
 	var files []entry
@@ -280,8 +308,8 @@ func (a *applier) contents(f *folder, entries []entry, deep bool) {
 	}
 }
 
-// makeRules makes the folder's rules when its ignore files, or the rules above, are others than before.
-func (a *applier) makeRules(f *folder, entries []entry) (changed bool) {
+// makeRules makes the folder's rules when its ignore files, or the rules above, may be others than before.
+func (a *applier) makeRules(f *folder, entries []entry, deep bool) (changed bool) {
 	var decide []entry
 	for _, e := range entries {
 		if ignore.IsFile(e.name) {
@@ -289,21 +317,25 @@ func (a *applier) makeRules(f *folder, entries []entry) (changed bool) {
 		}
 	}
 	slices.SortFunc(decide, func(x, y entry) int { return strings.Compare(x.name, y.name) })
+	if !deep && f.rules != nil && slices.Equal(decide, f.decide) {
+		return false
+	}
+	src := listing{a.disk, f.path, entries}
 	var rules *ignore.Rules
-	switch src := (listing{a.disk, f.path, entries}); {
-	case f.parent == nil:
-		rules = a.outer.rules(src)
-	default:
+	if f.parent == nil {
+		rules = a.outer.root(src)
+	} else {
 		rules = f.parent.rules.Enter(f.name, src)
+		if len(decide) > 0 && decide[0].name == ".git" && !rules.RuledOut() {
+			a.outer.repository(f.path, rules)
+		} else {
+			delete(a.outer.repositories, f.path)
+		}
 	}
-	if f.parent != nil && len(decide) > 0 && decide[0].name == ".git" && !rules.RuledOut() {
-		a.outer.repository(f.path)
-	}
-	changed = !slices.Equal(decide, f.decide)
 	a.table.mu.Lock()
-	f.rules, f.decide, f.fault = rules, decide, nil
+	f.rules, f.decide = rules, decide
 	a.table.mu.Unlock()
-	return changed
+	return true
 }
 
 // replace puts the new content in place and passes on what is different.
@@ -312,7 +344,7 @@ func (a *applier) replace(f *folder, files []entry, folders []*folder, ignored [
 	looked := f.looked
 	f.looked = a.now().UnixNano()
 	a.table.mu.Lock()
-	f.files, f.folders = files, folders
+	f.files, f.folders, f.fault = files, folders, nil
 	a.table.files += len(files) - len(old)
 	for _, c := range folders {
 		if c.seen == 0 && c.id == (inode{}) {
@@ -351,6 +383,7 @@ const racyTime = 3 * time.Second
 // discard gives up a folder and everything in it, after it was taken out of its parent.
 func (a *applier) discard(f *folder) {
 	for c := range f.below() {
+		delete(a.outer.repositories, c.path)
 		if a.notifier != nil {
 			a.notifier.unwatch(c)
 		}

@@ -76,8 +76,8 @@ func (d *disk) Read(p string) []byte {
 	return data
 }
 
-// maxIgnoreFile bounds what is read of one ignore file, in bytes.
-const maxIgnoreFile = 8 << 20
+// maxIgnoreFile bounds what is read of one ignore file or git index, in bytes.
+const maxIgnoreFile = 1 << 30
 
 // Has says whether there is an entry of that path.
 func (d *disk) Has(p string) bool {

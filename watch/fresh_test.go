@@ -78,7 +78,7 @@ func (h hostile) operate(i int) {
 	file := p + ".txt"
 	kinds := 16
 	if h.ignores {
-		kinds = 20
+		kinds = 22
 	}
 	switch h.IntN(kinds) {
 	case 0, 1, 2:
@@ -147,6 +147,17 @@ func (h hostile) operate(i int) {
 		} else {
 			_ = os.RemoveAll(filepath.Join(dir, ".git"))
 		}
+	case 20, 21: // the index of a repository changes
+		args := []string{"add", "-f", "--", p}
+		if h.IntN(2) == 0 {
+			args = []string{"rm", "-r", "-q", "--cached", "--ignore-unmatch", "--", p}
+		}
+		cmd := exec.Command("git", args...)
+		if cmd.Dir = h.root; h.IntN(3) == 0 {
+			cmd.Dir = filepath.Dir(p)
+			_ = exec.Command("git", "init", "-q", cmd.Dir).Run()
+		}
+		_ = cmd.Run()
 	}
 }
 
@@ -308,6 +319,9 @@ func TestFreshAfterOverflow(t *testing.T) {
 // Ignore files change too: what follows from events has to be what one gets by reading everything.
 func TestFreshIgnoreRules(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "w")
+	if out, err := exec.Command("git", "init", "-q", root).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v %s", err, out)
+	}
 	plant(t, root, map[string]string{"a/b/c.txt": "token-0\n", "b/a.txt": "token-0\n"})
 	tr := ready(t, root)
 	p := startOutside(t, root)

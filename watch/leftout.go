@@ -9,7 +9,7 @@ import (
 // leftOut collects what a search did not look into, for the reply to say so.
 type leftOut struct {
 	mu     sync.Mutex // guards the fields below
-	ign    []string   // ignored folders (with a slash) and files, the first ones
+	ign    []string   // ignored folders (with a slash) and files, the first ones in path order
 	ignN   int
 	binary int
 	faults []Unreadable
@@ -24,8 +24,9 @@ func (l *leftOut) ignored(p string, folder bool) {
 		p += "/"
 	}
 	l.ignN++
-	if len(l.ign) < namedIgnored {
-		l.ign = append(l.ign, p)
+	i, _ := slices.BinarySearch(l.ign, p)
+	if l.ign = slices.Insert(l.ign, i, p); len(l.ign) > namedIgnored {
+		l.ign = l.ign[:namedIgnored]
 	}
 }
 

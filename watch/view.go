@@ -21,6 +21,7 @@ type view struct {
 	fault    error     // why there is no notifier
 	applier  applier
 	audit    audit
+	live     liveRules
 
 	ctx   context.Context // ends with the view
 	stop  context.CancelFunc
@@ -28,6 +29,19 @@ type view struct {
 	use   sync.RWMutex // held for reading by searches, for writing to close
 
 	ready chan struct{} // closed when the table is complete
+}
+
+// liveRules are the root's rules for those who do not ask the table.
+type liveRules struct {
+	mu sync.Mutex // guards outer
+	outer
+}
+
+// reset gives the memory back.
+func (l *liveRules) reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.outer = outer{surroundings: l.surroundings}
 }
 
 // newView opens the folder and begins to read it.
@@ -38,6 +52,7 @@ func newView(root string, opts *Options) (*view, error) {
 	}
 	d.trouble = opts.trouble.open
 	v := &view{root: root, opts: opts, disk: d, queue: newQueue(), ready: make(chan struct{})}
+	v.live.outer = outer{surroundings: opts.Surroundings}
 	v.ctx, v.stop = context.WithCancel(context.Background())
 	dir := opts.RuntimeDir
 	if dir == "" {
@@ -78,6 +93,7 @@ const (
 func (v *view) run() {
 	v.applier.apply(batch{lost: true})
 	close(v.ready)
+	v.live.reset()
 	rest := newAlarm(v.opts.trouble.rest)
 	audit := newAlarm(v.opts.trouble.audit)
 	defer rest.stop()

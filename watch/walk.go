@@ -83,7 +83,7 @@ func (w *walk) entry(ctx context.Context, dir string, e entry, rules *ignore.Rul
 	case ignore.Always(e.name, folder) || w.skip(e.name):
 		return nil
 	case !w.all && rules.Ignores(e.name, folder) && !w.opened(p, rules.RuledOut()):
-		if !rules.RuledOut() && (folder || e.stat.Kind == KindFile && w.glob(p)) {
+		if folder || e.stat.Kind == KindFile && w.glob(p) {
 			w.left.ignored(p, folder)
 		}
 		return nil

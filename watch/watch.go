@@ -154,13 +154,26 @@ func (t *Tree) Ignored(p string, folder bool) bool {
 		return false
 	}
 	defer release()
+	v.settled(v.ctx)
 	rules := v.rulesAt(path.Clean(dir))
 	return !rules.RuledOut() && rules.Ignores(name, folder)
 }
 
 // rulesAt gives the rules for the entries of a folder, from the files as they are now.
 func (v *view) rulesAt(folder string) *ignore.Rules {
-	rules, _ := v.opts.Surroundings.Rules(v.disk)
+	if v.built() {
+		v.table.mu.RLock()
+		root := v.table.root.rules
+		v.table.mu.RUnlock()
+		return root.At(folder, v.disk)
+	}
+	v.live.mu.Lock()
+	defer v.live.mu.Unlock()
+	if v.live.changed() {
+		v.live.base = nil
+	}
+	rules := v.live.root(v.disk)
+	v.live.tracked()
 	return rules.At(folder, v.disk)
 }
 

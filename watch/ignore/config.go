@@ -9,6 +9,7 @@ import (
 type gitConfig struct {
 	excludesFile string
 	ignoreCase   bool
+	sha256       bool // the repository's object names are long
 }
 
 // gitConfig reads the system's, the user's and the repository's configuration, where the later file wins.
@@ -47,12 +48,22 @@ func (h *host) readConfig(file string, cfg *gitConfig, depth int) {
 		switch section + "." + key {
 		case "core.excludesfile":
 			cfg.excludesFile = h.expand(value, filepath.Dir(file))
-		case "core.ignorecase":
-			cfg.ignoreCase = isTrue(value)
 		case "include.path":
 			h.readConfig(h.expand(value, filepath.Dir(file)), cfg, depth+1)
+		default:
+			cfg.set(section, key, value)
 		}
 	})
+}
+
+// set takes a setting that names no file.
+func (cfg *gitConfig) set(section, key, value string) {
+	switch section + "." + key {
+	case "core.ignorecase":
+		cfg.ignoreCase = isTrue(value)
+	case "extensions.objectformat":
+		cfg.sha256 = value == "sha256"
+	}
 }
 
 func isTrue(value string) bool {

@@ -106,6 +106,13 @@ func (l *List) Match(path string, folder, fold bool) Verdict {
 
 func (l *List) empty() bool { return l == nil || len(l.patterns) == 0 }
 
+// matchesAll says that some pattern rules out any file and folder beside the ignore file, whatever its name, and that only
+// patterns for certain names follow.
+func (l *List) matchesAll() bool {
+	const nobodysName = "\x01"
+	return l.Match(nobodysName, false, false) == Exclude && l.Match(nobodysName, true, false) == Exclude
+}
+
 func (p *pattern) matchBase(base string, fold bool) bool {
 	switch {
 	case p.literal == len(p.text):

@@ -20,6 +20,14 @@ func IsVCS(name string, folder bool) bool {
 	return false
 }
 
+// outputName is the folder that long outputs are put in.
+const outputName = ".tool-output"
+
+// Always says whether an entry is left out whatever the rules and the caller say.
+func Always(name string, folder bool) bool {
+	return IsVCS(name, folder) || name == outputName && folder
+}
+
 // A Source reads the workspace, by paths below its root.
 type Source interface {
 	// Has says whether there is an entry of that path.
@@ -28,51 +36,76 @@ type Source interface {
 	Read(path string) []byte
 }
 
-// Rules hold for the entries of one folder. They are immutable and cheap to keep: a folder without ignore files shares
-// the lists of its parent.
+// Rules hold for the entries of one folder. They are cheap to keep: a folder without ignore files shares the lists of its
+// parent. Only the index of a repository changes under them.
 type Rules struct {
 	path   string   // of the folder below the workspace's root, "" for the root
 	git    []scoped // .gitignore and the like, the weakest first; they end at the root of a nested repository
 	own    []scoped // what goes on into nested repositories and counts more: .ignore, and the configuration
 	global []scoped // the user's core.excludesFile, where the git lists of a nested repository begin
+	config []scoped // the configuration's, to be added to the root's own
+	index  *Index   // of the repository that the folder is in, nil outside of any
 	fold   bool
-	closed bool // everything below is ruled out
+	state  state
 }
+
+// state says whether the folder itself is ruled out, and with it everything in it.
+type state uint8
+
+const (
+	open    state = iota
+	ruled         // by git's lists: what the index has is not meant
+	dropped       // by others: everything
+)
 
 // scoped is a list with the folder that its patterns are relative to.
 type scoped struct {
 	list *List
-	base int    // length of the part of a workspace path to drop: that folder's path and a slash
-	pre  string // what to put before a workspace path instead, when the folder lies above the root: "sub/dir/"
+	base int    // length of the part of a path to drop: that folder's path and a slash
+	pre  string // what to put before a workspace path first, when the folder lies above the root: "sub/dir/"
 }
 
-// Path gives the folder that the rules hold for, "" for the root.
-func (r *Rules) Path() string { return r.path }
+// RuledOut says that the folder itself is ruled out.
+func (r *Rules) RuledOut() bool { return r.state != open }
 
-// RuledOut says that the folder itself is ruled out, and everything in it.
-func (r *Rules) RuledOut() bool { return r.closed }
+// Closed gives the rules for a folder that is ruled out, and of which nothing is wanted by itself.
+func Closed(path string) *Rules { return &Rules{path: path, state: dropped} }
 
-// Closed gives the rules for a folder that is ruled out itself.
-func Closed(path string) *Rules { return &Rules{path: path, closed: true} }
+// Index gives the index of the repository that the folder is in, or nil.
+func (r *Rules) Index() *Index { return r.index }
 
 // Ignores says whether the entry of this name in the rules' folder is ruled out.
-func (r *Rules) Ignores(name string, folder bool) bool {
-	if r.closed || Always(name, folder) {
-		return true
+func (r *Rules) Ignores(name string, folder bool) bool { return r.judge(name, folder) != open }
+
+// judge gives the state of the folder of this name, or what it would be for a file.
+func (r *Rules) judge(name string, folder bool) state {
+	s := r.patterns(name, folder)
+	if s == ruled && r.index.has(join(r.path, name), folder) {
+		return open
 	}
-	full := join(r.path, name)
-	if v := verdict(r.own, full, folder, r.fold); v != Silent {
-		return v == Exclude
-	}
-	return verdict(r.git, full, folder, r.fold) == Exclude
+	return s
 }
 
-// outputName is the folder that long outputs are put in.
-const outputName = ".tool-output"
+// Matches says what the patterns alone say, without the index: whether it matters if that has the entry.
+func (r *Rules) Matches(name string, folder bool) bool { return r.patterns(name, folder) == ruled }
 
-// Always says whether an entry is left out whatever the rules and the caller say.
-func Always(name string, folder bool) bool {
-	return IsVCS(name, folder) || name == outputName && folder
+func (r *Rules) patterns(name string, folder bool) state {
+	if r.state == dropped || Always(name, folder) {
+		return dropped
+	}
+	full := join(r.path, name)
+	switch v := verdict(r.own, full, folder, r.fold); {
+	case v == Exclude:
+		return dropped
+	case r.state == ruled:
+		return ruled
+	case v == Include:
+		return open
+	}
+	if verdict(r.git, full, folder, r.fold) == Exclude {
+		return ruled
+	}
+	return open
 }
 
 func verdict(lists []scoped, full string, folder, fold bool) Verdict {
@@ -91,45 +124,61 @@ func verdict(lists []scoped, full string, folder, fold bool) Verdict {
 
 // Enter gives the rules for the entries of a sub-folder, reading its ignore files.
 func (r *Rules) Enter(name string, src Source) *Rules {
-	c := &Rules{path: join(r.path, name), git: r.git, own: r.own, global: r.global, fold: r.fold, closed: r.Ignores(name, true)}
-	if c.closed {
+	c := &Rules{path: join(r.path, name), git: r.git, own: r.own, global: r.global, index: r.index, fold: r.fold}
+	// A folder that is ruled out stays so even if the index has something in it: only that is meant. A submodule is meant
+	// as a whole.
+	if c.state = r.patterns(name, true); c.state == ruled && r.index.submodule(c.path) {
+		c.state = open
+	}
+	if c.state != open {
 		return c
 	}
 	if src.Has(join(c.path, ".git")) {
-		c.git = append(slices.Clone(r.global), c.scope(repositoryExclude(c.path, src))...)
+		c.enterRepository(src)
 	}
-	return c.load(src)
+	c.load(src)
+	return c
+}
+
+// enterRepository begins git's lists anew.
+func (r *Rules) enterRepository(src Source) {
+	git, common := gitFolders(r.path, src)
+	r.git, r.index = slices.Clone(r.global), nil
+	if git == "" {
+		return
+	}
+	r.git = append(r.git, r.scope(src.Read(common+"/info/exclude"))...)
+	cfg := gitConfig{}
+	parseConfig(string(src.Read(common+"/config")), cfg.set)
+	r.index = &Index{file: git + "/index", sha256: cfg.sha256, nested: prefix(r.path), read: func() []byte { return src.Read(git + "/index") }}
 }
 
 // load adds the ignore files of the folder itself.
-func (r *Rules) load(src Source) *Rules {
+func (r *Rules) load(src Source) {
 	if p := join(r.path, ".gitignore"); src.Has(p) {
 		r.git = append(slices.Clip(r.git), r.scope(src.Read(p))...)
 	}
 	if p := join(r.path, ".ignore"); src.Has(p) {
 		r.own = append(slices.Clip(r.own), r.scope(src.Read(p))...)
 	}
-	return r
 }
 
 // scope parses patterns that are relative to the folder.
 func (r *Rules) scope(data []byte) []scoped {
-	l := Parse(data)
+	l := Parse(data[:min(len(data), maxFile)])
 	if l.empty() {
 		return nil
 	}
-	base := 0
-	if r.path != "" {
-		base = len(r.path) + 1
-	}
-	return []scoped{{list: l, base: base}}
+	return []scoped{{list: l, base: len(prefix(r.path))}}
 }
 
-func join(dir, name string) string {
+func join(dir, name string) string { return prefix(dir) + name }
+
+func prefix(dir string) string {
 	if dir == "" {
-		return name
+		return ""
 	}
-	return dir + "/" + name
+	return dir + "/"
 }
 
 // At gives the rules for the entries of the folder at a workspace path, entering one folder after the other.

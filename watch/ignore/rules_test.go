@@ -39,6 +39,9 @@ func TestRules(t *testing.T) {
 		{"the configuration counts more than files", map[string]string{".gitignore": "!gen\n", "gen": "", "d/gen": ""}, nil, "", []string{"gen", "!d/gen"}, "gen"},
 		{"a link is no ignore file", map[string]string{"pats": "*\n", ".gitignore": "->pats", "a": ""}, nil, "", nil, ""},
 		{"long outputs and version control", map[string]string{".tool-output/x": "", ".hg/x": "", "CVS/x": "", "d/.svn/x": "", "x": ""}, nil, "", nil, ".hg .hg/x .tool-output .tool-output/x CVS CVS/x d/.svn d/.svn/x"},
+		{"a folder that hides itself, opened by itself", map[string]string{".gitignore": "*\n", "a": "", "d/.gitignore": "*\n", "d/b": ""}, nil, "", nil, "d/.gitignore d/b"},
+		{"a folder that hides all but one, opened by itself", map[string]string{".gitignore": "/*\n!/debian/\n", "a": ""}, nil, "", nil, ""},
+		{"a repository that hides all", map[string]string{".gitignore": "*\n", "a": ""}, []string{""}, "", nil, ".gitignore a"},
 		{"a byte order mark", map[string]string{".gitignore": "\ufeffa\n", "a": "", "b": ""}, nil, "", nil, "a"},
 	}
 	for _, tt := range tests {
@@ -58,7 +61,8 @@ func TestRules(t *testing.T) {
 				plant(t, top, repo(r))
 			}
 			root := filepath.Join(top, tt.root)
-			rules, _ := ignore.Surroundings{Root: root, Patterns: tt.patterns}.Rules(disk(root))
+			outside, _ := ignore.Surroundings{Root: root, Patterns: tt.patterns}.Outside()
+			rules := outside.Root(disk(root))
 			if diff := cmp.Diff(tt.want, strings.Join(excluded(t, root, rules), " ")); diff != "" {
 				t.Errorf("ignored paths (-want +got):\n%s", diff)
 			}
@@ -88,13 +92,14 @@ func TestUserConfiguration(t *testing.T) {
 			plant(t, top, tt.files)
 			plant(t, top, map[string]string{"w/.git/HEAD": "", "w/own": "", "w/shared": ""})
 			root := filepath.Join(top, "w")
-			rules, seen := ignore.Surroundings{Root: root, Home: filepath.Join(top, "home")}.Rules(disk(root))
+			outside, seen := ignore.Surroundings{Root: root, Home: filepath.Join(top, "home")}.Outside()
+			rules := outside.Root(disk(root))
 			if diff := cmp.Diff(tt.want, strings.Join(excluded(t, root, rules), " ")); diff != "" {
 				t.Errorf("ignored paths (-want +got):\n%s", diff)
 			}
 			for name := range tt.files {
-				if strings.HasSuffix(name, "config") && !slices.Contains(seen, filepath.Join(top, name)) {
-					t.Errorf("%s is not among the paths that decide: %q", name, seen)
+				if strings.HasSuffix(name, "config") && !slices.ContainsFunc(seen, func(d ignore.Decider) bool { return d.Path == filepath.Join(top, name) && d.Info != nil }) {
+					t.Errorf("%s is not among the files that decide: %v", name, seen)
 				}
 			}
 		})

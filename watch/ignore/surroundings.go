@@ -2,9 +2,11 @@ package ignore
 
 import (
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,32 +31,60 @@ func Host(root string, patterns []string) Surroundings {
 // maxFile bounds what is read of one ignore or configuration file, in bytes.
 const maxFile = 8 << 20
 
-// Rules gives the rules for the entries of the workspace's root, and the paths of the host that decided about them, also
-// by not being there. When one of those changes the rules have to be made again.
-func (s Surroundings) Rules(src Source) (*Rules, []string) {
+// Outside gives what stands outside of the workspace's root folder as rules, which [Rules.Root] completes, and the files of
+// the host that decided about them. When one of those changes the rules have to be made again. The index file is not among
+// them: see [Rules.Index].
+func (s Surroundings) Outside() (*Rules, []Decider) {
 	h := &host{Surroundings: s}
-	top, repo := h.repository()
-	cfg := h.gitConfig(repo)
+	top, git, common := h.repository()
+	cfg := h.gitConfig(common)
 	r := &Rules{fold: cfg.ignoreCase}
-	rel := relative(top, s.Root)
-	if rel != "" {
-		rel += "/"
-	}
+	rel := prefix(relative(top, s.Root))
 	r.global = above(h.read(cfg.excludesFile), "", rel)
 	r.git = append(r.git, r.global...)
-	if repo != "" {
-		r.git = append(r.git, above(h.read(filepath.Join(repo, "info", "exclude")), "", rel)...)
+	if common != "" {
+		r.git = append(r.git, above(h.read(filepath.Join(common, "info", "exclude")), "", rel)...)
+		file := filepath.Join(git, "index")
+		r.index = &Index{file: file, sha256: cfg.sha256, above: rel, read: func() []byte { return readIndex(file) }}
 	}
 	h.parents(r, top, rel)
-	r.load(src)
-	r.own = append(r.own, r.scope([]byte(strings.Join(s.Patterns, "\n")))...)
+	r.config = r.scope([]byte(strings.Join(s.Patterns, "\n")))
 	return r, h.seen
+}
+
+// Root completes the rules for the entries of the workspace's root with what its own ignore files say.
+func (r *Rules) Root(src Source) *Rules {
+	c := *r
+	c.load(src)
+	// A folder whose ignore file rules out everything hides from the repository around it. Here there is none, and somebody
+	// opened exactly this folder.
+	if n := len(c.git); c.index == nil && n > len(r.git) && c.git[n-1].list.matchesAll() {
+		c.git = r.git
+	}
+	c.own = append(slices.Clip(c.own), r.config...)
+	return &c
+}
+
+// Decider is a file of the host that decided about rules, as it was before it was read.
+type Decider struct {
+	Path string
+	Info fs.FileInfo // nil when there was none, which decides too
 }
 
 // host reads what surrounds a workspace and remembers what it looked at.
 type host struct {
 	Surroundings
-	seen []string
+	seen []Decider
+}
+
+// look remembers a path, and gives what is there, nil for nothing.
+func (h *host) look(name string) fs.FileInfo {
+	st, err := os.Stat(name)
+	if err != nil {
+		st = nil
+	}
+	h.seen = append(h.seen, Decider{name, st})
+	return st
 }
 
 // parents adds the ignore files of the folders from the repository's root down to the workspace's parent. When they rule
@@ -102,43 +132,41 @@ func above(data []byte, dir, rel string) []scoped {
 	return []scoped{{list: l, base: len(dir), pre: rel}}
 }
 
-// repository finds the root of the repository that the workspace is in, and its common git folder. Outside of any, the
-// top is the workspace itself and repo is "".
-func (h *host) repository() (top, repo string) {
+// repository finds the root of the repository that the workspace is in, its git folder, and the one that it shares with
+// other worktrees. Outside of any, the top is the workspace itself and the others are "".
+func (h *host) repository() (top, git, common string) {
 	for dir := h.Root; ; dir = filepath.Dir(dir) {
-		if repo := h.gitFolder(dir); repo != "" {
-			return dir, repo
+		if git, common := h.gitFolder(dir); git != "" {
+			return dir, git, common
 		}
 		if dir == filepath.Dir(dir) {
-			return h.Root, ""
+			return h.Root, "", ""
 		}
 	}
 }
 
-// gitFolder gives the folder that holds info/exclude and config of the repository whose root is dir, or "".
-func (h *host) gitFolder(dir string) string {
-	git := filepath.Join(dir, ".git")
-	h.seen = append(h.seen, git)
-	st, err := os.Lstat(git)
-	if err != nil {
-		return ""
+// gitFolder gives the folder that holds the index of the repository whose root is dir, and the one that holds info/exclude
+// and config; "" when it is none.
+func (h *host) gitFolder(dir string) (git, common string) {
+	git = filepath.Join(dir, ".git")
+	st := h.look(git)
+	if st == nil {
+		return "", ""
 	}
 	if !st.IsDir() {
 		to, ok := strings.CutPrefix(string(h.read(git)), "gitdir:")
 		if !ok {
-			return ""
+			return "", ""
 		}
 		git = absolute(dir, strings.TrimSpace(to))
 	}
-	head := filepath.Join(git, "HEAD")
-	h.seen = append(h.seen, head)
-	if st, err := os.Stat(head); err != nil || !st.Mode().IsRegular() {
-		return ""
+	if st := h.look(filepath.Join(git, "HEAD")); st == nil || !st.Mode().IsRegular() {
+		return "", ""
 	}
 	if common := strings.TrimSpace(string(h.read(filepath.Join(git, "commondir")))); common != "" {
-		return absolute(git, common)
+		return git, absolute(git, common)
 	}
-	return git
+	return git, git
 }
 
 func absolute(dir, p string) string {
@@ -157,42 +185,63 @@ func relative(top, root string) string {
 	return filepath.ToSlash(rel)
 }
 
-// read reads a regular file of the host, nil when there is none. It does not block on a FIFO.
+// read reads a regular file of the host, nil when there is none.
 func (h *host) read(name string) []byte {
 	if name == "" {
 		return nil
 	}
-	h.seen = append(h.seen, name)
-	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+	st := h.look(name)
+	if st == nil || !st.Mode().IsRegular() {
 		return nil
 	}
+	return readFile(name, maxFile)
+}
+
+// readFile reads at most limit bytes of a file.
+func readFile(name string, limit int64) []byte {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	data, err := io.ReadAll(io.LimitReader(f, limit))
 	if err != nil {
 		return nil
 	}
 	return data
 }
 
-// repositoryExclude gives info/exclude of a repository inside of the workspace. Its git folder may stand elsewhere (a
-// submodule, a worktree), but is followed only within the workspace.
-func repositoryExclude(dir string, src Source) []byte {
-	git := join(dir, ".git")
+// readIndex reads an index file. It does not block on a FIFO.
+func readIndex(name string) []byte {
+	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	return readFile(name, maxIndex)
+}
+
+// gitFolders gives the git folder of a repository inside of the workspace, and the one that it shares with other worktrees.
+// They may stand elsewhere (a submodule, a worktree), but are followed only within the workspace: else they are "".
+func gitFolders(dir string, src Source) (git, common string) {
+	git = join(dir, ".git")
 	if to, ok := strings.CutPrefix(string(src.Read(git)), "gitdir:"); ok {
-		to = strings.TrimSpace(to)
-		if path.IsAbs(to) {
-			return nil
-		}
-		if git = path.Join(dir, to); git == ".." || strings.HasPrefix(git, "../") {
-			return nil
-		}
-		if common := strings.TrimSpace(string(src.Read(git + "/commondir"))); common != "" {
-			git = path.Join(git, common)
+		if git = within(dir, strings.TrimSpace(to)); git == "" {
+			return "", ""
 		}
 	}
-	return src.Read(git + "/info/exclude")
+	common = git
+	if to := strings.TrimSpace(string(src.Read(git + "/commondir"))); to != "" {
+		if common = within(git, to); common == "" {
+			return "", ""
+		}
+	}
+	return git, common
+}
+
+// within resolves a relative path against a folder of the workspace, "" when that leads out of it.
+func within(dir, to string) string {
+	p := path.Join(dir, to)
+	if path.IsAbs(to) || p == ".." || strings.HasPrefix(p, "../") {
+		return ""
+	}
+	return p
 }
