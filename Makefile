@@ -4,9 +4,9 @@ GO        ?= go
 GOFLAGS   ?=
 VERSION   ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS   := -s -w -X main.version=$(VERSION)
-TESTFLAGS ?= -race -timeout 20m
+TESTFLAGS ?= -race -timeout 60m
 
-.PHONY: all build test deps check unit cross extension bench torture fuzz generate fmt clean
+.PHONY: all build test deps check unit docker cross extension bench torture fuzz generate fmt clean
 
 all: build
 
@@ -23,8 +23,11 @@ check: ## vet, staticcheck, gofumpt
 	$(GO) tool staticcheck ./...
 	@files="$$($(GO) tool gofumpt -l $$(git ls-files '*.go'))"; if [ -n "$$files" ]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 
-unit: ## the Go tests
-	$(GO) test $(TESTFLAGS) ./...
+unit: ## the Go tests, but for those that need a Docker engine
+	$(GO) test $(TESTFLAGS) $$($(GO) list ./... | grep -v '/shell/docker$$')
+
+docker: ## the tests of shell/docker, which start a private engine
+	$(GO) test $(TESTFLAGS) ./shell/docker
 
 cross: ## it builds for the other systems
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/toold
