@@ -58,7 +58,7 @@ func (s *Store) RecordApproval(_ context.Context, a Approval, events ...Event) (
 	if a.Outcome == "" {
 		a.Outcome = ApprovalPending
 	}
-	err := s.writer.do(task{durable: true, run: func(t *tx) error {
+	err := s.writer.do(&task{durable: true, run: func(t *tx) error {
 		err := t.exec(`INSERT INTO approvals (`+approvalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET
 			detail = excluded.detail, outcome = excluded.outcome, answered = excluded.answered, answered_by = excluded.answered_by, reason = excluded.reason, rule = excluded.rule`,
 			a.ID, stamp(a.Time), a.Workspace, a.Run, a.Turn, a.Agent, a.Client, a.Tool, string(a.Arguments), a.Path, a.Digest, string(a.Detail), a.Outcome, stamp(a.Answered), a.By, a.Reason, a.Rule)
@@ -89,7 +89,11 @@ func (s *Store) Approval(ctx context.Context, id string) (Approval, error) {
 
 // Approvals lists approvals, newest first, and gives the id to go on with when there are more.
 func (s *Store) Approvals(ctx context.Context, f Filter) ([]Approval, string, error) {
-	all, next, err := page(ctx, s, "approvals", approvalColumns, f.where(), f.Before, f.Limit, scanApproval, func(a Approval) string { return a.ID })
+	w := f.where()
+	if err := s.after(ctx, w, "approvals", f.Before); err != nil {
+		return nil, "", fmt.Errorf("list the approvals: %w", err)
+	}
+	all, next, err := page(ctx, s, "approvals", approvalColumns, w, f.Limit, scanApproval, func(a Approval) string { return a.ID })
 	if err != nil {
 		return nil, "", fmt.Errorf("list the approvals: %w", err)
 	}

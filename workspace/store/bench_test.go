@@ -114,7 +114,7 @@ func BenchmarkDurableWrite(b *testing.B) {
 	slices.Sort(ours)
 	slices.Sort(hands)
 	us := func(d []time.Duration, q int) float64 { return float64(d[len(d)*q/100].Microseconds()) }
-	for _, q := range []int{10, 50} {
+	for _, q := range []int{2, 10, 50} {
 		name := "p" + strconv.Itoa(q)
 		b.ReportMetric(us(ours, q), name+"-us")
 		b.ReportMetric(us(hands, q), name+"-hand-us")

@@ -56,6 +56,9 @@ func newBlob(data []byte) *blob {
 	return &blob{hash: HashOf(data), data: data}
 }
 
+// large tells whether the content gets a file of its own.
+func (b *blob) large() bool { return len(b.data) > inlineLimit }
+
 // PutBlob stores content that no change or snapshot has yet. It is kept for a day at least; longer only when
 // something that names it is recorded.
 func (s *Store) PutBlob(ctx context.Context, content []byte) (Hash, error) {
@@ -63,18 +66,18 @@ func (s *Store) PutBlob(ctx context.Context, content []byte) (Hash, error) {
 		return "", fmt.Errorf("store content: %w", err)
 	}
 	b := newBlob(content)
-	if err := s.record(task{durable: true}, func(t *tx) error { return t.touchBlob(b.hash, s.now()) }, b); err != nil {
+	if err := s.record(&task{durable: true}, func(t *tx) error { return t.touchBlob(b.hash, s.now()) }, b); err != nil {
 		return "", fmt.Errorf("store content: %w", err)
 	}
 	return b.hash, nil
 }
 
 // record puts content into the store and runs a task that needs it, in one transaction.
-func (s *Store) record(t task, run func(*tx) error, blobs ...*blob) error {
+func (s *Store) record(t *task, run func(*tx) error, blobs ...*blob) error {
 	now := s.now()
 	for _, b := range blobs {
 		t.bytes += len(b.data)
-		if len(b.data) > inlineLimit {
+		if b.large() {
 			s.files.RLock()
 			defer s.files.RUnlock()
 			break
@@ -137,6 +140,9 @@ func (s *Store) blob(ctx context.Context, h Hash) ([]byte, error) {
 	var data []byte
 	err := s.row(ctx, `SELECT b.content IS NOT NULL, c.data FROM blobs b LEFT JOIN contents c ON c.id = b.content WHERE b.hash = ?`, h.column()).Scan(&inline, &data)
 	if err = translate(err); errors.Is(err, ErrNotFound) {
+		if data, ok := s.open.content(h); ok {
+			return data, nil
+		}
 		return nil, ErrCollected
 	}
 	if inline && data == nil {
@@ -169,7 +175,7 @@ func (s *Store) has(h Hash) (bool, error) {
 
 // spill writes large content to a file and makes it durable, unless it is stored already.
 func (s *Store) spill(b *blob) error {
-	if len(b.data) <= inlineLimit {
+	if !b.large() {
 		return nil
 	}
 	b.file = true

@@ -83,7 +83,7 @@ func (s *Store) StartCommand(ctx context.Context, c Command, events ...Event) (s
 	if c.Outcome == "" {
 		c.Outcome = CommandRunning
 	}
-	err := s.writer.do(task{durable: true, run: func(t *tx) error {
+	err := s.writer.do(&task{durable: true, run: func(t *tx) error {
 		if err := t.exec(`INSERT INTO container_command_logs (`+commandColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`, c.columns()...); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (s *Store) StartCommand(ctx context.Context, c Command, events ...Event) (s
 // [ErrNotFound] when there is no row with its id.
 func (s *Store) EndCommand(_ context.Context, c Command, events ...Event) error {
 	now := s.now()
-	err := s.writer.do(task{run: func(t *tx) error {
+	err := s.writer.do(&task{run: func(t *tx) error {
 		n, err := t.change(`UPDATE container_command_logs SET container = ?, exit_code = ?, duration = ?, stdout_bytes = ?, stderr_bytes = ?, stdout_head = ?,
 			stderr_head = ?, outcome = ?, approval = ? WHERE id = ?`, c.Container, c.exit(), int64(c.Duration), c.Stdout, c.Stderr, c.StdoutHead, c.StderrHead, c.Outcome, c.Approval, c.ID)
 		if err != nil {
@@ -133,10 +133,13 @@ func (s *Store) Command(ctx context.Context, id string) (Command, error) {
 // Commands lists commands, newest first, and gives the id to go on with when there are more.
 func (s *Store) Commands(ctx context.Context, f Filter) ([]Command, string, error) {
 	w := f.where()
+	if err := s.after(ctx, w, "container_command_logs", f.Before); err != nil {
+		return nil, "", fmt.Errorf("list the commands: %w", err)
+	}
 	if f.Text != "" {
 		w.add("instr(lower(command), lower(?)) > 0", f.Text)
 	}
-	all, next, err := page(ctx, s, "container_command_logs", commandColumns, w, f.Before, f.Limit, scanCommand, func(c Command) string { return c.ID })
+	all, next, err := page(ctx, s, "container_command_logs", commandColumns, w, f.Limit, scanCommand, func(c Command) string { return c.ID })
 	if err != nil {
 		return nil, "", fmt.Errorf("list the commands: %w", err)
 	}

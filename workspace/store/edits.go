@@ -37,15 +37,17 @@ func (f *Filter) where() *where {
 	return w
 }
 
-const editColumns = `seq, id, time, workspace, path, file, op, tool, agent, client, run, turn, before, after, existed, deleted,
+const editColumns = `seq, tag, time, workspace, path, file, op, tool, agent, client, run, turn, before, after, existed, deleted,
 	mode_before, mode_after, temp, state, added, removed, note, undoes, forgotten`
 
 func scanEdit(r scanner) (Edit, error) {
 	var e Edit
 	var at int64
 	var before, after []byte
-	err := r.Scan(&e.Seq, &e.ID, &at, &e.Workspace, &e.Path, &e.FileKey, &e.Op, &e.Tool, &e.Agent, &e.Client, &e.Run, &e.Turn, &before, &after,
+	var tag string
+	err := r.Scan(&e.Seq, &tag, &at, &e.Workspace, &e.Path, &e.FileKey, &e.Op, &e.Tool, &e.Agent, &e.Client, &e.Run, &e.Turn, &before, &after,
 		&e.Existed, &e.Deleted, &e.ModeBefore, &e.ModeAfter, &e.Temp, &e.State, &e.Added, &e.Removed, &e.Note, &e.Undoes, &e.Forgotten)
+	e.ID = editID(e.Seq, tag)
 	e.Time, e.Before, e.After = unstamp(at), hashOf(before), hashOf(after)
 	return e, err
 }
@@ -60,7 +62,18 @@ func (s *Store) Edits(ctx context.Context, f Filter) ([]Edit, string, error) {
 	if !f.Aborted {
 		w.add("state <> 'aborted'")
 	}
-	edits, next, err := page(ctx, s, "edits", editColumns, w, f.Before, f.Limit, scanEdit, func(e Edit) string { return e.ID })
+	if f.Run != "" {
+		// A run's first change of a file has a snapshot: what is older is not of the run.
+		w.add("seq >= coalesce((SELECT min(edit) FROM snapshots WHERE run = ?), 0)", f.Run)
+	}
+	if f.Before != "" {
+		e, err := s.Edit(ctx, f.Before)
+		if err != nil {
+			return nil, "", fmt.Errorf("list the changes: go on after %q: %w", f.Before, err)
+		}
+		w.add("seq < ?", e.Seq)
+	}
+	edits, next, err := page(ctx, s, "edits", editColumns, w, f.Limit, scanEdit, func(e Edit) string { return e.ID })
 	if err != nil {
 		return nil, "", fmt.Errorf("list the changes: %w", err)
 	}
@@ -81,7 +94,8 @@ func (s *Store) EditsOf(ctx context.Context, fileKey string, since time.Time) ([
 
 // Edit gives one change; the error is [ErrNotFound] when there is none with that id.
 func (s *Store) Edit(ctx context.Context, id string) (Edit, error) {
-	e, err := scanEdit(s.row(ctx, `SELECT `+editColumns+` FROM edits WHERE id = ?`, id))
+	seq, tag := parseEditID(id)
+	e, err := scanEdit(s.row(ctx, `SELECT `+editColumns+` FROM edits WHERE seq = ? AND tag = ?`, seq, tag))
 	if err != nil {
 		return Edit{}, fmt.Errorf("read the change %s: %w", id, translate(err))
 	}

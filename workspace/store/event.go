@@ -46,7 +46,7 @@ func (s *Store) AddEvents(ctx context.Context, events ...Event) error {
 		return fmt.Errorf("store an event: %w", err)
 	}
 	now := s.now()
-	if err := s.writer.do(task{run: func(t *tx) error { return t.addEvents(now, events) }}); err != nil {
+	if err := s.writer.do(&task{run: func(t *tx) error { return t.addEvents(now, events) }}); err != nil {
 		return fmt.Errorf("store an event: %w", err)
 	}
 	return nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"crypto/rand"
+	"strconv"
 	"time"
 )
 
@@ -16,15 +17,37 @@ const (
 func (s *Store) NewID() string { return newID(s.now()) }
 
 func newID(at time.Time) string {
-	var id [idTime + idEntropy]byte
+	var id [idTime]byte
 	ms := at.UnixMilli()
 	for i := idTime - 1; i >= 0; i-- {
 		id[i] = idDigits[ms&31]
 		ms >>= 5
 	}
-	_, _ = rand.Read(id[idTime:]) // never fails: it ends the program instead
-	for i := idTime; i < len(id); i++ {
-		id[i] = idDigits[id[i]&31]
+	return string(id[:]) + newTag()
+}
+
+// newTag gives random digits.
+func newTag() string {
+	var tag [idEntropy]byte
+	_, _ = rand.Read(tag[:]) // never fails: it ends the program instead
+	for i, b := range tag {
+		tag[i] = idDigits[b&31]
 	}
-	return string(id[:])
+	return string(tag[:])
+}
+
+// editID gives the id of a change from its number and its tag.
+func editID(seq int64, tag string) string { return strconv.FormatInt(seq, 10) + tag }
+
+// parseEditID gives the parts of a change's id; the number is 0, which no change has, when it is none.
+func parseEditID(id string) (seq int64, tag string) {
+	n := len(id) - idEntropy
+	if n < 1 {
+		return 0, ""
+	}
+	seq, err := strconv.ParseInt(id[:n], 10, 64)
+	if err != nil {
+		return 0, ""
+	}
+	return seq, id[n:]
 }

@@ -1,10 +1,10 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -33,7 +33,7 @@ type Edit struct {
 	Run        string
 	Turn       string
 	Before     Hash // the content before; "" when the file was not there or could not be read
-	After      Hash // the content after; "" when the file was removed
+	After      Hash // the content after; "" when the file was removed or the change not made
 	Existed    bool // the file was there
 	Deleted    bool // the file was removed
 	ModeBefore uint32
@@ -55,31 +55,22 @@ type Intent struct {
 	Snapshot    *Snapshot // what the file is like before it; kept when it is the first of its run and file
 }
 
-// Begin records, durably and in one transaction, that a change is about to be made: the journal's row, both contents,
-// and the run's snapshot of the file unless there is one. It may be called by many goroutines; what is asked for at the
-// same time shares one commit. It gives the change's id. Until [Store.Finish] or [Store.Abort] the change is open.
+// Begin records, durably and in one transaction, that a change is about to be made: the journal's row, the content
+// before, and the run's snapshot of the file unless there is one. It may be called by many goroutines; what is asked for
+// at the same time shares one commit. It gives the change's id. Until [Store.Finish] or [Store.Abort] the change is
+// open.
+//
+// The content after is stored by Finish: until then it is on its way into the file. Whoever overwrites a file in place,
+// and so may leave a mixture behind, stores it with [Store.PutBlob] first.
 func (s *Store) Begin(ctx context.Context, in Intent) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", fmt.Errorf("record the change: %w", err)
 	}
-	now := s.now()
-	e, blobs := in.Edit, []*blob(nil)
-	e.ID, e.Time, e.State, e.Before, e.After = newID(now), now, StateOpen, "", ""
-	if in.Existed && in.BeforeBytes != nil {
-		b := newBlob(in.BeforeBytes)
-		e.Before, blobs = b.hash, append(blobs, b)
-	}
-	switch {
-	case in.Deleted:
-	case e.Before != "" && bytes.Equal(in.BeforeBytes, in.AfterBytes):
-		e.After = e.Before
-	default:
-		b := newBlob(in.AfterBytes)
-		e.After, blobs = b.hash, append(blobs, b)
-	}
-	err := s.record(task{durable: true}, func(t *tx) error {
-		seq, err := t.insertEdit(&e)
-		if err != nil || in.Snapshot == nil {
+	e, after, blobs := s.prepare(in)
+	var seq int64
+	tag := newTag()
+	err := s.record(&task{durable: true}, func(t *tx) (err error) {
+		if seq, err = t.insertEdit(&e, tag); err != nil || in.Snapshot == nil {
 			return err
 		}
 		return t.insertSnapshot(&e, seq, in.Snapshot)
@@ -87,62 +78,151 @@ func (s *Store) Begin(ctx context.Context, in Intent) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("record the change: %w", err)
 	}
-	return e.ID, nil
+	s.open.add(seq, after)
+	return editID(seq, tag), nil
 }
 
-func (t *tx) insertEdit(e *Edit) (int64, error) {
-	return t.insert(`INSERT INTO edits (id, time, workspace, path, file, op, tool, agent, client, run, turn, before, after, existed, deleted,
+// prepare gives the row of a change that is about to be made, the content that Finish stores, and what is stored with
+// the row. Large content is among the latter: it takes a file.
+func (s *Store) prepare(in Intent) (e Edit, after *blob, blobs []*blob) {
+	e = in.Edit
+	e.Time, e.State, e.Before, e.After = s.now(), StateOpen, "", ""
+	if in.Existed && in.BeforeBytes != nil {
+		b := newBlob(in.BeforeBytes)
+		e.Before, blobs = b.hash, append(blobs, b)
+	}
+	if in.Deleted {
+		return e, nil, blobs
+	}
+	after = newBlob(in.AfterBytes)
+	e.After = after.hash
+	if after.large() && e.After != e.Before {
+		blobs = append(blobs, after)
+	}
+	return e, after, blobs
+}
+
+func (t *tx) insertEdit(e *Edit, tag string) (int64, error) {
+	return t.insert(`INSERT INTO edits (tag, time, workspace, path, file, op, tool, agent, client, run, turn, before, after, existed, deleted,
 		mode_before, mode_after, temp, state, added, removed, note, undoes) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		e.ID, stamp(e.Time), e.Workspace, e.Path, e.FileKey, e.Op, e.Tool, e.Agent, e.Client, e.Run, e.Turn, e.Before.column(), e.After.column(),
+		tag, stamp(e.Time), e.Workspace, e.Path, e.FileKey, e.Op, e.Tool, e.Agent, e.Client, e.Run, e.Turn, e.Before.column(), e.After.column(),
 		e.Existed, e.Deleted, int64(e.ModeBefore), int64(e.ModeAfter), e.Temp, string(e.State), int64(e.Added), int64(e.Removed), e.Note, e.Undoes)
 }
 
-// Finish records that an open change was made, together with the events that tell of it. It survives a killed
-// process; after a power cut the change may be open again, and its bytes tell that it was made. It works whether or
-// not ctx has ended.
+// openEdits are the changes that this process has begun and not yet closed, with the content that Finish stores.
+type openEdits struct {
+	mu  sync.Mutex // guards all
+	all map[int64]*blob
+}
+
+func (o *openEdits) add(seq int64, after *blob) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all[seq] = after
+}
+
+func (o *openEdits) get(seq int64) *blob {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.all[seq]
+}
+
+func (o *openEdits) remove(seq int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.all, seq)
+}
+
+func (o *openEdits) none() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.all) == 0
+}
+
+// content finds content that is on its way into a file.
+func (o *openEdits) content(h Hash) ([]byte, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, b := range o.all {
+		if b != nil && b.hash == h {
+			return b.data, true
+		}
+	}
+	return nil, false
+}
+
+// Finish records that an open change was made: its content after and the events that tell of it. It survives a killed
+// process; after a power cut the change may be open again, and the file's bytes tell that it was made. It works whether
+// or not ctx has ended.
+//
+// When it is called for a change that an earlier process began, the caller stores the file's content with
+// [Store.PutBlob] first.
 func (s *Store) Finish(_ context.Context, id string, events ...Event) error {
-	return s.settle(id, StateDone, "", events)
-}
-
-// Abort records that an open change was not made, and why. The snapshot that was taken for it goes, its contents stay
-// until they are collected. It works whether or not ctx has ended.
-func (s *Store) Abort(_ context.Context, id, reason string, events ...Event) error {
-	return s.settle(id, StateAborted, reason, events)
-}
-
-func (s *Store) settle(id string, to State, note string, events []Event) error {
 	now := s.now()
-	err := s.writer.do(task{run: func(t *tx) error {
-		n, err := t.change(`UPDATE edits SET state = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ? AND state = 'open'`, string(to), note, note, id)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return ErrNotFound
-		}
-		if to == StateAborted {
-			if err := t.exec(`DELETE FROM snapshots WHERE edit = (SELECT seq FROM edits WHERE id = ?1) AND run = (SELECT run FROM edits WHERE id = ?1)`, id); err != nil {
-				return err
+	err := s.settle(id, func(t *tx, seq int64, after *blob) (int64, error) {
+		if after != nil {
+			if err := t.putBlob(after, now); err != nil {
+				return 0, err
 			}
 		}
-		return t.addEvents(now, events)
-	}})
+		if err := t.addEvents(now, events); err != nil {
+			return 0, err
+		}
+		return t.change(`UPDATE edits SET state = 'done' WHERE seq = ? AND state = 'open'`, seq)
+	})
 	if err != nil {
-		return fmt.Errorf("close the open change %s: %w", id, err)
+		return fmt.Errorf("record that the change %s was made: %w", id, err)
 	}
 	return nil
+}
+
+// Abort records that an open change was not made, and why. The snapshot that was taken for it goes. It works whether or
+// not ctx has ended.
+func (s *Store) Abort(_ context.Context, id, reason string, events ...Event) error {
+	now := s.now()
+	err := s.settle(id, func(t *tx, seq int64, _ *blob) (int64, error) {
+		if err := t.exec(`DELETE FROM snapshots WHERE run = (SELECT run FROM edits WHERE seq = ?1) AND edit = ?1`, seq); err != nil {
+			return 0, err
+		}
+		if err := t.addEvents(now, events); err != nil {
+			return 0, err
+		}
+		return t.change(`UPDATE edits SET state = 'aborted', note = ?, after = NULL WHERE seq = ? AND state = 'open'`, reason, seq)
+	})
+	if err != nil {
+		return fmt.Errorf("record that the change %s was not made: %w", id, err)
+	}
+	return nil
+}
+
+// settle closes an open change; to gives how many rows it has closed.
+func (s *Store) settle(id string, to func(t *tx, seq int64, after *blob) (int64, error)) error {
+	seq, _ := parseEditID(id)
+	after := s.open.get(seq)
+	err := s.writer.do(&task{run: func(t *tx) error {
+		n, err := to(t, seq, after)
+		if err == nil && n == 0 {
+			return ErrNotFound
+		}
+		return err
+	}})
+	if err == nil {
+		s.open.remove(seq)
+	}
+	return err
 }
 
 // RecordDisplaced stores content that an outside program saved while a change was being made and that could not be
 // put back. It is a row of its own in the journal, with the content as Before, and gives its id.
 func (s *Store) RecordDisplaced(_ context.Context, e Edit, content []byte, events ...Event) (string, error) {
-	now, b := s.now(), newBlob(content)
-	e.ID, e.Time, e.State, e.Before, e.Existed = newID(now), now, StateDone, b.hash, true
+	now, b, tag := s.now(), newBlob(content), newTag()
+	e.Time, e.State, e.Before, e.Existed = now, StateDone, b.hash, true
 	if e.Agent == "" {
 		e.Agent = "outside"
 	}
-	err := s.record(task{durable: true}, func(t *tx) error {
-		if _, err := t.insertEdit(&e); err != nil {
+	var seq int64
+	err := s.record(&task{durable: true}, func(t *tx) (err error) {
+		if seq, err = t.insertEdit(&e, tag); err != nil {
 			return err
 		}
 		return t.addEvents(now, events)
@@ -150,11 +230,14 @@ func (s *Store) RecordDisplaced(_ context.Context, e Edit, content []byte, event
 	if err != nil {
 		return "", fmt.Errorf("record a displaced version of %s: %w", e.FileKey, err)
 	}
-	return e.ID, nil
+	return editID(seq, tag), nil
 }
 
 // OpenIntents lists the changes that were begun and neither finished nor aborted, oldest first.
 func (s *Store) OpenIntents(ctx context.Context) ([]Edit, error) {
+	if s.settled && s.open.none() {
+		return nil, nil // there is no index of them: they are only looked for when there may be some
+	}
 	edits, err := list(ctx, s, scanEdit, `SELECT `+editColumns+` FROM edits WHERE state = 'open' ORDER BY seq`)
 	if err != nil {
 		return nil, fmt.Errorf("list the open changes: %w", err)

@@ -56,7 +56,7 @@ func (s *Store) OpenRun(ctx context.Context, r Run, events ...Event) (string, er
 	if r.ID == "" {
 		r.ID = newID(now)
 	}
-	err := s.writer.do(task{durable: true, run: func(t *tx) error {
+	err := s.writer.do(&task{durable: true, run: func(t *tx) error {
 		if err := t.insertRun(&r, now); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Store) StandingRun(ctx context.Context, workspace, agent string, idle t
 	now := s.now()
 	r := Run{ID: newID(now), Workspace: workspace, Agent: agent, Standing: true, Idle: idle}
 	var id string
-	err := s.writer.do(task{run: func(t *tx) error {
+	err := s.writer.do(&task{run: func(t *tx) error {
 		if err := t.closeIdleRuns(now); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (t *tx) closeIdleRuns(now time.Time) error {
 // TouchRun counts as a use of a standing run that is called by its id.
 func (s *Store) TouchRun(_ context.Context, id string) error {
 	now := s.now()
-	err := s.writer.do(task{run: func(t *tx) error {
+	err := s.writer.do(&task{run: func(t *tx) error {
 		return t.exec(`UPDATE runs SET touched = max(touched, ?1) WHERE id = ?2 AND closed = 0 AND (NOT standing OR touched + idle > ?1)`, stamp(now), id)
 	}})
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Store) TouchRun(_ context.Context, id string) error {
 // CloseRun ends a run; a run that has ended stays as it is. The error is [ErrNotFound] when there is none.
 func (s *Store) CloseRun(_ context.Context, id string, events ...Event) error {
 	now := s.now()
-	err := s.writer.do(task{durable: true, run: func(t *tx) error {
+	err := s.writer.do(&task{durable: true, run: func(t *tx) error {
 		n, err := t.change(`UPDATE runs SET closed = CASE WHEN closed = 0 THEN ? ELSE closed END WHERE id = ?`, stamp(now), id)
 		if err != nil {
 			return err
@@ -153,7 +153,10 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]Run, string, error) {
 	w := &where{}
 	w.equal("workspace", f.Workspace)
 	w.equal("agent", f.Agent)
-	runs, next, err := page(ctx, s, "runs", runColumns, w, f.Before, f.Limit, s.scanRun, func(r Run) string { return r.ID })
+	if err := s.after(ctx, w, "runs", f.Before); err != nil {
+		return nil, "", fmt.Errorf("list the runs: %w", err)
+	}
+	runs, next, err := page(ctx, s, "runs", runColumns, w, f.Limit, s.scanRun, func(r Run) string { return r.ID })
 	if err != nil {
 		return nil, "", fmt.Errorf("list the runs: %w", err)
 	}

@@ -1,8 +1,9 @@
 -- Times are nanoseconds since 1970 UTC, hashes are the 32 bytes of a SHA-256. The rows that clients page through have
 -- a sequence number of this store beside their globally unique id.
 
-CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
-INSERT INTO meta VALUES ('clean', 1);
+-- closed: the last process closed the store; settled: it left no change open.
+CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('closed', 1), ('settled', 1);
 
 -- A blob's row is the truth about it: its content stands in contents, or, where content is NULL, in a file.
 CREATE TABLE blobs (
@@ -13,9 +14,11 @@ CREATE TABLE blobs (
 ) WITHOUT ROWID;
 CREATE TABLE contents (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 
+-- An edit's row is written while somebody waits for the disk: each index here is one more page to wait for, so there is
+-- only the one. Its id is its number and a random tag, which spares the index of ids.
 CREATE TABLE edits (
 	seq INTEGER PRIMARY KEY,
-	id TEXT NOT NULL UNIQUE,
+	tag TEXT NOT NULL,
 	time INTEGER NOT NULL,
 	workspace TEXT NOT NULL,
 	path TEXT NOT NULL,
@@ -41,8 +44,6 @@ CREATE TABLE edits (
 	forgotten INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX edits_file ON edits (file);
-CREATE INDEX edits_run ON edits (run);
-CREATE INDEX edits_open ON edits (seq) WHERE state = 'open';
 
 CREATE TABLE snapshots (
 	run TEXT NOT NULL,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -115,16 +116,21 @@ func (w *where) String() string {
 	return " WHERE " + strings.Join(w.conditions, " AND ")
 }
 
-// page lists at most limit rows of a table, newest first, that come before the one with the id in before. It gives
-// the id to go on with when there are more.
-func page[T any](ctx context.Context, s *Store, table, columns string, w *where, before string, limit int, scan func(scanner) (T, error), id func(T) string) ([]T, string, error) {
-	if before != "" {
-		var seq int64
-		if err := s.row(ctx, `SELECT seq FROM `+table+` WHERE id = ?`, before).Scan(&seq); err != nil {
-			return nil, "", translate(err)
-		}
-		w.add("seq < ?", seq)
+// after adds the condition that a row comes before the one with the given id, in a list that is newest first.
+func (s *Store) after(ctx context.Context, w *where, table, id string) error {
+	if id == "" {
+		return nil
 	}
+	var seq int64
+	if err := s.row(ctx, `SELECT seq FROM `+table+` WHERE id = ?`, id).Scan(&seq); err != nil {
+		return fmt.Errorf("go on after %q: %w", id, translate(err))
+	}
+	w.add("seq < ?", seq)
+	return nil
+}
+
+// page lists at most limit rows of a table, newest first. It gives the id of the last when there are more.
+func page[T any](ctx context.Context, s *Store, table, columns string, w *where, limit int, scan func(scanner) (T, error), id func(T) string) ([]T, string, error) {
 	query := `SELECT ` + columns + ` FROM ` + table + w.String() + ` ORDER BY seq DESC`
 	if limit > 0 {
 		query += ` LIMIT ?`

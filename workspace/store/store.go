@@ -1,8 +1,8 @@
 // Package store keeps what must outlive the daemon: the journal of changes, the snapshots of runs, the contents of
 // both, events, the command log and the approvals log. Nothing above it knows what it is kept in.
 //
-// It is one SQLite database with large contents beside it as files. One goroutine writes, and commits whatever has
-// queued up together; readers have connections of their own and never wait for it. A change of a workspace file is
+// It is one SQLite database with large contents beside it as files. One connection writes, and commits together
+// whatever has queued up; readers have connections of their own and never wait for it. A change of a workspace file is
 // written before the file is touched ([Store.Begin]) and closed after ([Store.Finish]); what a killed process left
 // open, [Store.OpenIntents] lists at the next start.
 package store
@@ -35,13 +35,15 @@ type Options struct {
 
 // Store is an open store. Its methods may be called concurrently.
 type Store struct {
-	dir    string
-	clock  func() time.Time
-	log    *slog.Logger
-	lock   *os.File // held for life: one process per folder
-	writer *writer
-	reads  *statements
-	tasks  conc.WaitGroup // the writer and the checkpointer
+	dir     string
+	clock   func() time.Time
+	log     *slog.Logger
+	lock    *os.File // held for life: one process per folder
+	writer  *writer
+	reads   *statements
+	tasks   conc.WaitGroup // the checkpointer
+	open    openEdits
+	settled bool // the last process left no change open
 
 	// files is held for reading from looking for a blob's file until its row is committed, and for writing while
 	// blobs are collected: a file is never removed between the two.
@@ -59,14 +61,14 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{dir: dir, clock: opts.Clock, log: opts.Log}
-	if err := s.open(); err != nil {
+	s := &Store{dir: dir, clock: opts.Clock, log: opts.Log, open: openEdits{all: map[int64]*blob{}}}
+	if err := s.start(); err != nil {
 		return nil, fmt.Errorf("open the store in %s: %w", dir, err)
 	}
 	return s, nil
 }
 
-func (s *Store) open() (err error) {
+func (s *Store) start() (err error) {
 	if err := privateFolders(s.dir, s.blobDir(), s.tempDir()); err != nil {
 		return err
 	}
@@ -88,7 +90,6 @@ func (s *Store) open() (err error) {
 	if err := s.removeTemps(); err != nil {
 		return err
 	}
-	s.tasks.Go(s.writer.run)
 	s.tasks.Go(s.writer.checkpointer)
 	if err := s.begin(); err != nil {
 		return errors.Join(err, s.shutdown())
@@ -119,15 +120,20 @@ func (s *Store) connect() error {
 
 // begin marks the store as open and closes what a process that was killed left behind.
 func (s *Store) begin() error {
-	return s.writer.do(task{durable: true, run: func(t *tx) error {
-		clean, err := t.number(`SELECT value FROM meta WHERE key = 'clean'`)
+	return s.writer.do(&task{durable: true, run: func(t *tx) error {
+		closed, err := t.number(`SELECT value FROM meta WHERE key = 'closed'`)
 		if err != nil {
 			return err
 		}
-		if err := t.exec(`UPDATE meta SET value = 0 WHERE key = 'clean'`); err != nil {
+		settled, err := t.number(`SELECT value FROM meta WHERE key = 'settled'`)
+		if err != nil {
 			return err
 		}
-		if clean == 0 {
+		s.settled = settled != 0
+		if err := t.exec(`UPDATE meta SET value = 0`); err != nil {
+			return err
+		}
+		if closed == 0 {
 			if err := t.skipEvents(s.now()); err != nil {
 				return err
 			}
@@ -139,10 +145,16 @@ func (s *Store) begin() error {
 	}})
 }
 
-// Close writes what is queued and gives everything back. Calls that come later fail with [ErrClosed].
+// Close waits for what is being written and gives everything back. Calls that come later fail with [ErrClosed].
 func (s *Store) Close() error {
-	err := s.writer.do(task{durable: true, run: func(t *tx) error {
-		return t.exec(`UPDATE meta SET value = 1 WHERE key = 'clean'`)
+	err := s.writer.do(&task{durable: true, last: true, run: func(t *tx) error {
+		if err := t.exec(`UPDATE meta SET value = 1 WHERE key = 'closed'`); err != nil || !s.open.none() {
+			return err
+		}
+		if s.settled {
+			return t.exec(`UPDATE meta SET value = 1 WHERE key = 'settled'`)
+		}
+		return t.exec(`UPDATE meta SET value = NOT EXISTS (SELECT 1 FROM edits WHERE state = 'open') WHERE key = 'settled'`)
 	}})
 	if errors.Is(err, ErrClosed) {
 		return nil
@@ -150,8 +162,9 @@ func (s *Store) Close() error {
 	return errors.Join(err, s.shutdown())
 }
 
+// shutdown gives everything back once nothing is written any more.
 func (s *Store) shutdown() error {
-	s.writer.stop()
+	close(s.writer.kick)
 	s.tasks.Wait()
 	return s.release()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 )
 
@@ -17,65 +18,99 @@ const (
 	restartAfter    = 64 << 20    // bytes of log
 )
 
-// task is one request to the writer. It may run more than once: when a commit that it shares with others fails, each
-// of them is tried alone.
+// task is one request to the writer.
 type task struct {
+	// run may be called more than once: when a commit that it shares with others fails, each of them is tried alone.
 	run     func(*tx) error
 	durable bool // on the disk before the caller goes on; else it survives a killed process, but not a power cut
 	bytes   int  // of content, about
-	done    chan error
+	last    bool // nothing is taken after it
+
+	err  error
+	turn chan bool // receives once: true to lead the next batch, false when the task is done
 }
 
-// writer owns the one connection that writes.
+// writer owns the one connection that writes. There is no goroutine for it: of the callers that come while it is busy
+// the first leads the next batch, and commits what the others have asked for with its own.
 type writer struct {
 	*connection
-	log         *slog.Logger
-	checkpoints *connection // the checkpointer's
-
+	log     *slog.Logger
 	logFile string // SQLite's write-ahead log
 
-	queue  chan task
-	mu     sync.RWMutex // guards closed, and the queue against being closed under a sender
+	mu     sync.Mutex // guards queue, busy and closed
+	queue  []*task    // in the order in which they are committed; the first leads them
+	busy   bool       // somebody leads
 	closed bool
 
-	watchers watchers
+	// Only the leader uses these.
+	full   bool // the connection's synchronous is FULL
+	logged int  // bytes since the last checkpoint was asked for
 
-	// Only the writer's goroutine uses these.
-	full    bool // the connection's synchronous is FULL
-	logged  int  // bytes since the last checkpoint was asked for
-	kick    chan struct{}
-	restart chan struct{} // the checkpointer found the log too long
+	checkpoints *connection   // the checkpointer's
+	kick        chan struct{} // asks it for a checkpoint
+	restart     chan struct{} // it found the log too long
+	watchers    watchers
 }
 
 func newWriter(db, checkpoints *connection, logFile string, log *slog.Logger) *writer {
 	return &writer{
-		logFile:    logFile,
-		connection: db, checkpoints: checkpoints, log: log, full: true,
-		queue: make(chan task, maxBatch), kick: make(chan struct{}, 1), restart: make(chan struct{}, 1),
+		connection: db, checkpoints: checkpoints, logFile: logFile, log: log, full: true,
+		kick: make(chan struct{}, 1), restart: make(chan struct{}, 1),
 	}
 }
 
-// do hands a task to the writer and waits until it is committed, also when its caller has gone meanwhile: whether a
-// change was recorded is never left open.
-func (w *writer) do(t task) error {
-	t.done = make(chan error, 1)
-	w.mu.RLock()
+var errInterrupted = errors.New("the commit ended in a panic; nothing of it was recorded")
+
+// do commits a task, and returns only then, also when its caller has gone meanwhile: whether a change was recorded is
+// never left open.
+func (w *writer) do(t *task) error {
+	t.turn, t.err = make(chan bool, 1), errInterrupted
+	w.mu.Lock()
 	if w.closed {
-		w.mu.RUnlock()
+		w.mu.Unlock()
 		return ErrClosed
 	}
-	w.queue <- t
-	w.mu.RUnlock()
-	return <-t.done
+	w.closed = t.last
+	w.queue = append(w.queue, t)
+	wait := w.busy
+	w.busy = true
+	w.mu.Unlock()
+	if !wait || <-t.turn {
+		w.lead()
+	}
+	return t.err
 }
 
-// stop lets the writer finish what is queued and end.
-func (w *writer) stop() {
+// lead commits what has queued up, and hands the lead on.
+func (w *writer) lead() {
+	w.startLogOver()
+	batch, bytes := w.take()
+	defer w.handOver(batch)
+	w.commit(batch)
+	w.checkpoint(bytes + len(batch)*logPerTask)
+}
+
+func (w *writer) take() (batch []*task, bytes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.closed {
-		w.closed = true
-		close(w.queue)
+	n := 0
+	for n < len(w.queue) && n < maxBatch && bytes < maxBatchBytes {
+		bytes += w.queue[n].bytes
+		n++
+	}
+	batch = slices.Clone(w.queue[:n])
+	w.queue = slices.Delete(w.queue, 0, n)
+	return batch, bytes
+}
+
+func (w *writer) handOver(batch []*task) {
+	w.mu.Lock()
+	if w.busy = len(w.queue) > 0; w.busy {
+		w.queue[0].turn <- true
+	}
+	w.mu.Unlock()
+	for _, t := range batch[1:] {
+		t.turn <- false
 	}
 }
 
@@ -83,40 +118,18 @@ func (w *writer) close() error {
 	return errors.Join(w.checkpoints.close(), w.connection.close())
 }
 
-// run is the writer's goroutine: it commits together whatever has queued up during the last commit.
-func (w *writer) run() {
-	defer close(w.kick)
-	for t := range w.queue {
-		batch, bytes := []task{t}, t.bytes
-		for more := true; more && len(batch) < maxBatch && bytes < maxBatchBytes; {
-			select {
-			case t, ok := <-w.queue:
-				if more = ok; ok {
-					batch, bytes = append(batch, t), bytes+t.bytes
-				}
-			default:
-				more = false
-			}
-		}
-		w.commit(batch)
-		w.checkpoint(bytes + len(batch)*logPerTask)
-	}
-}
-
-// commit runs the batch in one transaction and answers its callers. When that fails each task is tried alone, so that
-// one request that cannot be met fails none but itself.
-func (w *writer) commit(batch []task) {
+// commit runs the batch in one transaction. When that fails each task is tried alone, so that one request that cannot
+// be met fails none but itself.
+func (w *writer) commit(batch []*task) {
 	err := w.transact(batch)
 	for _, t := range batch {
-		if err != nil && len(batch) > 1 {
-			t.done <- w.transact([]task{t})
-			continue
+		if t.err = err; err != nil && len(batch) > 1 {
+			t.err = w.transact([]*task{t})
 		}
-		t.done <- err
 	}
 }
 
-func (w *writer) transact(batch []task) error {
+func (w *writer) transact(batch []*task) (err error) {
 	durable := false
 	for _, t := range batch {
 		durable = durable || t.durable
@@ -127,25 +140,26 @@ func (w *writer) transact(batch []task) error {
 	if err := w.exec(`BEGIN IMMEDIATE`); err != nil {
 		return translate(err)
 	}
+	committed := false
+	defer func() {
+		if !committed {
+			_ = w.exec(`ROLLBACK`) // SQLite has done so itself after some errors, and then says that there is none
+		}
+	}()
 	t := &tx{connection: w.connection}
 	for _, b := range batch {
 		if err := b.run(t); err != nil {
-			return w.rollback(err)
+			return translate(err)
 		}
 	}
 	if err := w.exec(`COMMIT`); err != nil {
-		return w.rollback(err)
+		return translate(err)
 	}
+	committed = true
 	if t.events {
 		w.watchers.wake()
 	}
 	return nil
-}
-
-// rollback ends the transaction. SQLite has done so itself after some errors, and then says that there is none.
-func (w *writer) rollback(why error) error {
-	_ = w.exec(`ROLLBACK`)
-	return translate(why)
 }
 
 func (w *writer) setDurable(full bool) error {
@@ -174,9 +188,13 @@ func (w *writer) checkpoint(bytes int) {
 		default: // still at the last one
 		}
 	}
+}
+
+// startLogOver makes the log begin at its start again when readers and writers that never pause have kept it from
+// doing so. Nobody writes meanwhile.
+func (w *writer) startLogOver() {
 	select {
 	case <-w.restart:
-		// Readers and writers that never pause keep the log from starting over; here nobody writes.
 		if err := w.exec(`PRAGMA wal_checkpoint(RESTART)`); err != nil {
 			w.log.Warn("the store's log could not be started over", "err", err)
 		}
