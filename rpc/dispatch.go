@@ -110,6 +110,9 @@ func (s *Session) handle(it *item) {
 			s.srv.opts.Log.Debug("a notification failed", "conn", s.id, "method", it.method, "err", err)
 		}
 		s.deliver(it, nil)
+		if it.method == "exit" { // ends this connection, as in LSP; the daemon lives on
+			s.Close()
+		}
 		return
 	}
 	s.deliver(it, s.response(it, result, err))

@@ -202,7 +202,7 @@ func (s *Session) fail(code int, text string) error {
 
 // frame handles one frame: a request, a notification or a batch. An error ends the connection.
 func (s *Session) frame(frame []byte) error {
-	if !json.Valid(frame) {
+	if !validJSON(frame) {
 		s.srv.bad.Add(1)
 		return s.fail(CodeParse, "the message is not valid JSON")
 	}

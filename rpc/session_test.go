@@ -1,3 +1,5 @@
+//go:build unix
+
 package rpc
 
 import (
@@ -6,11 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -325,20 +330,97 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestClose: a session that is closed from within delivers the replies that are ready.
-func TestClose(t *testing.T) {
+// TestExit: exit ends the connection, once the replies that are ready are delivered.
+func TestExit(t *testing.T) {
 	r := newRig(t, Options{})
 	conn := r.raw()
 	in := reader(conn)
 	send(t, conn, call(1, "wait", "{}")+call(2, "echo", "{}"))
 	receive(t, in)
-	send(t, conn, note("close", "{}"))
+	send(t, conn, note("exit", "null"))
 	if rest := ended(t, conn); rest != "" {
 		t.Errorf("got %q", rest)
 	}
 	if why := <-r.gone; !errors.Is(why, ErrDisconnected) {
 		t.Errorf("the handler saw %v", why)
 	}
+}
+
+// TestAcceptFails: the server goes on when it cannot accept a connection for a while.
+func TestAcceptFails(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(socketFolder(t), "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, path: l.Addr().String()}
+	var log strings.Builder
+	srv := NewServer(r.handle, Options{Log: textLog(&log)})
+	served := make(chan error, 1)
+	go func() {
+		served <- srv.Serve(context.Background(), &failing{Listener: l, errs: []error{syscall.EMFILE, syscall.ENFILE, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}, syscall.ECONNABORTED}})
+	}()
+	r.alive()
+	l.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(log.String(), "too many open files"); n != 3 {
+		t.Errorf("the log has %d of 3 errors: %s", n, log.String())
+	}
+	broken := errors.New("broken")
+	srv = NewServer(r.handle, Options{})
+	if err := srv.Serve(context.Background(), &failing{Listener: l, errs: []error{broken}}); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// failing is a listener whose first accepts fail.
+type failing struct {
+	net.Listener
+	errs []error
+}
+
+func (f *failing) Accept() (net.Conn, error) {
+	if len(f.errs) == 0 {
+		return f.Listener.Accept()
+	}
+	err := f.errs[0]
+	f.errs = f.errs[1:]
+	return nil, err
+}
+
+// TestPanicIsLogged: a panic is one line with the stack, and what the client is told does not have it.
+func TestPanicIsLogged(t *testing.T) {
+	var log lockedBuilder
+	r := newRig(t, Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	err := r.client().Call(patience(t), "panic", nil, nil)
+	var e *Error
+	if !errors.As(err, &e) || e.Code != CodeInternal || strings.Contains(e.Message, "on purpose") {
+		t.Errorf("got %v", err)
+	}
+	send(t, r.raw(), note("panic", "{}")+note("panic", "{}"))
+	r.alive()
+	r.closed()
+	if got := log.String(); strings.Count(got, "on purpose") != 3 || !strings.Contains(got, "rig_test.go") {
+		t.Errorf("the log: %s", got)
+	}
+}
+
+type lockedBuilder struct {
+	mu sync.Mutex // guards b
+	b  strings.Builder
+}
+
+func (l *lockedBuilder) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuilder) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // TestSlots: heavy calls share the slots, and sessions take turns.
@@ -528,3 +610,5 @@ func drainOnce(t *testing.T) {
 		return true
 	})
 }
+
+func textLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }

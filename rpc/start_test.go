@@ -4,6 +4,7 @@ package rpc
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -41,7 +42,7 @@ func daemonMain(socket string) error {
 		case "crash":
 			os.Exit(3)
 		}
-		return rawJSON(string(params)), nil
+		return json.RawMessage(params), nil
 	}, Options{})
 	if os.Getenv("RPC_TEST_FAIL") != "" {
 		return errors.New("the configuration has a fault on line 7")

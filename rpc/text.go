@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -49,12 +48,22 @@ func badSurrogate(raw []byte) bool {
 }
 
 // escapedUnit reads a \u escape at i.
-func escapedUnit(raw []byte, i int) (uint64, bool) {
+func escapedUnit(raw []byte, i int) (rune, bool) {
 	if i+6 > len(raw) || raw[i] != '\\' || raw[i+1] != 'u' {
 		return 0, false
 	}
-	r, err := strconv.ParseUint(string(raw[i+2:i+6]), 16, 16)
-	return r, err == nil
+	var r rune
+	for _, c := range raw[i+2 : i+6] {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return r, true
 }
 
 // encode gives a value as one line of JSON in valid UTF-8, without escaping for HTML.
@@ -73,7 +82,7 @@ func encode(v any) ([]byte, error) {
 
 // checkRaw holds JSON that somebody else made to the same rules.
 func checkRaw(raw []byte) ([]byte, error) {
-	if !json.Valid(raw) || !utf8.Valid(raw) {
+	if !validJSON(raw) || !utf8.Valid(raw) {
 		return nil, errors.New("encode JSON: the raw value is not valid JSON in UTF-8")
 	}
 	if bytes.IndexByte(raw, '\n') < 0 {

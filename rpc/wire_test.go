@@ -1,3 +1,5 @@
+//go:build unix
+
 package rpc
 
 import (
@@ -6,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -375,6 +379,45 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
+// FuzzWire sends whatever bytes come and nothing more: all that is answered is valid, and the server lives.
+func FuzzWire(f *testing.F) {
+	r := newRig(f, Options{FrameLimit: 64 << 10, MaxInFlight: 3})
+	close(r.open)
+	for _, s := range []string{
+		call(1, "echo", `{"a":"\ud800"}`), frame("[1]") + call(2, "gate", "{}"), frame(`[{"jsonrpc":"2.0","id":"\udead","method":"large"},{"jsonrpc":"2.0","method":"exit"}]`),
+		`{"jsonrpc":"2.0","id":1,"method":"spread JSON"}` + "\n" + `[{"jsonrpc":"2.0","id":"x","method":"typed error"}]`, "GET / HTTP/1.1\r\n\r\n", "Content-Length: 999999\r\n\r\n",
+		note("initialize", "{}") + call(1, "initialize", "[]") + call(1, "panic", "{}") + note("$/cancelRequest", `{"id":1}`),
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if strings.Contains(string(data), "wait") || strings.Contains(string(data), "flood") {
+			return // they end only with the connection
+		}
+		c, err := net.Dial("unix", r.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		conn := c.(*net.UnixConn)
+		go func() { _, _ = conn.Write(data); _ = conn.CloseWrite() }()
+		got := ended(t, conn)
+		if strings.HasPrefix(got, "HTTP/1.1 400 ") {
+			return
+		}
+		in := newFrameReader(strings.NewReader(got), FrameLimit, HeaderLimit)
+		for {
+			b, err := in.next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil || !json.Valid(b) || !utf8.Valid(b) {
+				t.Fatalf("%v in the answer %q", err, got)
+			}
+		}
+	})
+}
+
 // framesProperty: what is framed comes out as it went in, in both framings, however the bytes are cut.
 func framesProperty(t *rapid.T) {
 	lines := rapid.Bool().Draw(t, "lines")
@@ -424,10 +467,21 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-func TestFrames(t *testing.T)        { rapid.Check(t, framesProperty) }
-func FuzzFramesRound(f *testing.F)   { f.Fuzz(rapid.MakeFuzz(framesProperty)) }
-func TestSurrogates(t *testing.T)    { rapid.Check(t, surrogatesProperty) }
-func FuzzSurrogates(f *testing.F)    { f.Fuzz(rapid.MakeFuzz(surrogatesProperty)) }
+func TestFrames(t *testing.T)      { rapid.Check(t, framesProperty) }
+func FuzzFramesRound(f *testing.F) { f.Fuzz(rapid.MakeFuzz(framesProperty)) }
+func TestSurrogates(t *testing.T)  { rapid.Check(t, surrogatesProperty) }
+func FuzzSurrogates(f *testing.F)  { f.Fuzz(rapid.MakeFuzz(surrogatesProperty)) }
+func TestValid(t *testing.T)       { rapid.Check(t, validProperty) }
+func FuzzValid(f *testing.F) {
+	for _, s := range []string{`{"a":[1,-0.5e+7,"\u00e9\n",null,true,false,{}]}`, `[`, `"\x"`, `01`, `1.`, `-`, `nul`, ` [ ] `, `{"a" : 1 , "b":2}`, "\"\n\"", `1e`, "\xff", "[\"\xff\"]"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if got := validJSON(data); got != json.Valid(data) {
+			t.Fatalf("validJSON(%q) = %v", data, got)
+		}
+	})
+}
 func TestCountElements(t *testing.T) { rapid.Check(t, countProperty) }
 
 // surrogatesProperty: exactly those texts are refused that Go's decoder would change.
@@ -441,6 +495,26 @@ func surrogatesProperty(t *rapid.T) {
 	changed := strings.Count(text, "\ufffd") != strings.Count(strings.ReplaceAll(raw, `\\`, ""), `\ufffd`)
 	if got := badSurrogate([]byte(raw)); got != changed {
 		t.Fatalf("badSurrogate(%s) = %v", raw, got)
+	}
+}
+
+// validProperty: pieces of JSON in any order are valid exactly when the standard library says so.
+func validProperty(t *rapid.T) {
+	parts := rapid.SliceOf(rapid.SampledFrom([]string{`[`, `]`, `{`, `}`, `,`, `:`, `"a"`, `"\"`, `"\u12`, `aF"`, `"\/"`, `1`, `-`, `0`, `.5`, `e`, `+`, `E-3`, `true`, `fals`, `e`, `null`, ` `, "\n", "\x01", `"é"`})).Draw(t, "parts")
+	raw := strings.Join(parts, "")
+	if got := validJSON([]byte(raw)); got != json.Valid([]byte(raw)) {
+		t.Fatalf("validJSON(%q) = %v", raw, got)
+	}
+}
+
+// TestDepth: what is nested deeper than the decoder takes is not valid, neither here nor there.
+func TestDepth(t *testing.T) {
+	for _, n := range []int{1, maxDepth - 1, maxDepth, maxDepth + 1, 10 * maxDepth} {
+		for _, s := range []string{strings.Repeat("[", n) + strings.Repeat("]", n), strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n), strings.Repeat("[", n) + "1" + strings.Repeat("]", n)} {
+			if got := validJSON([]byte(s)); got != json.Valid([]byte(s)) {
+				t.Errorf("validJSON(%d deep) = %v", n, got)
+			}
+		}
 	}
 }
 
