@@ -449,6 +449,10 @@ func (w *Workspace) writeInPlace(ctx context.Context, j *job) error {
 	if !j.change.Unread && !bytes.Equal(now, j.change.Before) {
 		return errDisplaced
 	}
+	// Should the overwriting be interrupted, the next start has to know a mixture of both contents from anything else.
+	if _, err := w.files.Store.PutBlob(ctx, j.change.After); err != nil {
+		return err
+	}
 	j.change.Notes = append(j.change.Notes, "written in place (hard links or a mount point do not allow a swap)")
 	if err := w.overwrite(f, j.change.After); err != nil {
 		if back := overwriteFile(f, now); back != nil {

@@ -49,6 +49,12 @@ func (f *Files) recoverOne(ctx context.Context, e store.Edit) error {
 	hash := store.HashOf(now)
 	switch {
 	case e.Deleted && !exists, !e.Deleted && exists && hash == e.After:
+		if exists {
+			// The process that died would have stored the content with the end of the change.
+			if _, err := f.Store.PutBlob(ctx, now); err != nil {
+				return err
+			}
+		}
 		return f.Store.Finish(ctx, e.ID, store.Event{Kind: "edit", Workspace: e.Workspace, Data: fmt.Appendf(nil, `{"id":%q,"path":%q,"recovered":true}`, e.ID, e.Path)})
 	case !exists && !e.Existed, exists && e.Existed && hash == e.Before:
 		return f.Store.Abort(ctx, e.ID, "interrupted before the swap")
@@ -68,6 +74,10 @@ func (f *Files) settleOther(ctx context.Context, d folder, e store.Edit, name st
 		return err
 	}
 	after, err := f.Store.Blob(ctx, e.After)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrCollected) {
+		// Only a write in place stores it first, and only that can leave a mixture.
+		return f.Store.Abort(ctx, e.ID, "the file was changed by an outside program")
+	}
 	if err != nil {
 		return err
 	}
