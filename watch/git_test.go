@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -108,10 +107,11 @@ func FuzzSameAsGit(f *testing.F) { f.Fuzz(rapid.MakeFuzz(sameAsGit)) }
 
 // Real text: a part of Go's own sources.
 func TestSameAsGitOnGo(t *testing.T) {
-	root := filepath.Join(runtime.GOROOT(), "src", "runtime")
-	if _, err := os.Stat(root); err != nil {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
 		t.Fatalf("the sources of Go are needed: %v", err)
 	}
+	root := filepath.Join(strings.TrimSpace(string(out)), "src", "runtime")
 	tr := ready(t, root)
 	for _, q := range []watch.Query{{Text: "bgscavenge"}, {Text: "index out of range"}, {Text: "deadlock", IgnoreCase: true}, {Text: `func \([a-z]+ \*m[a-z]+\) `, Regex: true}, {Text: "zz"}, {Text: "no such words anywhere"}} {
 		q.Max = 1 << 20

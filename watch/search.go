@@ -101,7 +101,7 @@ func (v *view) walker(p *plan, left *leftOut, emit func(string) bool) *walk {
 func (v *view) lookUp(ctx context.Context, p *plan, st Stat, left *leftOut, emit func(string) bool) error {
 	v.table.mu.RLock()
 	f := v.table.at(p.Path)
-	if f == nil || st.Kind != KindFolder {
+	if f == nil || st.Kind != KindFolder || f.rules.RuledOut() {
 		v.table.mu.RUnlock()
 		return v.walk(ctx, p, st, left, emit)
 	}
@@ -117,12 +117,12 @@ func (v *view) lookUp(ctx context.Context, p *plan, st Stat, left *leftOut, emit
 			items = append(items, item{path: file})
 		}
 		return true
-	}, func(q string, folder bool) bool {
+	}, func(in *folder, q string, isFolder bool) bool {
 		switch {
-		case w.all || w.opened(q, false):
-			items = append(items, item{q, true, folder})
-		case folder || w.glob(q):
-			left.ignored(q, folder)
+		case w.all || w.opened(q, in.rules.RuledOut()):
+			items = append(items, item{q, true, isFolder})
+		case isFolder || w.glob(q):
+			left.ignored(q, isFolder)
 		}
 		return true
 	})

@@ -104,7 +104,7 @@ func (f *folder) eachBelow(yield func(*folder) bool) bool {
 }
 
 // inOrder calls file and ignored for everything in the folder, in the byte order of the whole paths.
-func (f *folder) inOrder(file func(path string) bool, ignored func(path string, folder bool) bool) bool {
+func (f *folder) inOrder(file func(path string) bool, ignored func(in *folder, path string, folder bool) bool) bool {
 	dirs, files, ign := f.folders, f.files, f.ignored
 	pre := prefix(f.path)
 	for len(dirs)+len(files)+len(ign) > 0 {
@@ -120,8 +120,8 @@ func (f *folder) inOrder(file func(path string) bool, ignored func(path string, 
 			}
 			files = files[1:]
 		default:
-			name, folder := strings.CutSuffix(ign[0], "/")
-			if !ignored(pre+name, folder) {
+			name, isFolder := strings.CutSuffix(ign[0], "/")
+			if !ignored(f, pre+name, isFolder) {
 				return false
 			}
 			ign = ign[1:]
