@@ -66,7 +66,7 @@ func (f *Files) recoverOne(ctx context.Context, e store.Edit) error {
 // in-place write was torn. A mixture of old and new is put back to the old bytes; anything else is somebody's work
 // and stays.
 func (f *Files) settleOther(ctx context.Context, d folder, e store.Edit, name string, now []byte, exists bool) error {
-	if !exists || !e.Existed {
+	if !exists || !e.Existed || e.Before == "" {
 		return f.Store.Abort(ctx, e.ID, "the file was changed by an outside program")
 	}
 	before, err := f.Store.Blob(ctx, e.Before)
