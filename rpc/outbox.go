@@ -2,7 +2,9 @@ package rpc
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -225,6 +227,9 @@ func (o *outbox) send(p []byte) error {
 			}
 		}
 		n, err := o.conn.Write(p[:min(len(p), writeChunk)])
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("the client has not read for %s", o.deadline)
+		}
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,11 @@
 // Package rpc is the wire: JSON-RPC 2.0 over a Unix socket, framed as LSP does or as lines of JSON. It is the only
-// importer of jsonrpc2, of which it uses the wire core; what a daemon needs around that (limits, cancellation when a
-// client goes, replies that are not lost in a drain) is here.
+// importer of jsonrpc2, of which it uses the wire core. Connections are its own, because of what a daemon needs around
+// the core: limits before memory is taken, calls that are cancelled with a reason when their client goes, replies that
+// no drain loses, clients that do not read and hold nobody up.
+//
+// A message goes from frameReader through Session.frame and admit into the session's queue; pump begins it on a worker,
+// handle runs it, and its reply goes through the outbox. What has been admitted is on the account of the session and of
+// the server until its reply has been written.
 package rpc
 
 import (

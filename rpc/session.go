@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.lsp.dev/jsonrpc2"
@@ -78,7 +79,7 @@ func (s *Session) Notify(method string, params any) bool {
 		s.srv.opts.Log.Error("a notification could not be encoded", "conn", s.id, "method", method, "err", err)
 		return false
 	}
-	ok := s.out.post(letter{body: jsonrpc2.AppendNotification(nil, method, raw)})
+	ok := s.ctx.Err() == nil && s.out.post(letter{body: jsonrpc2.AppendNotification(nil, method, raw)})
 	if !ok {
 		s.srv.dropped.Add(1)
 	}
@@ -120,7 +121,10 @@ func (s *Session) serve() {
 	s.discard()
 	<-s.empty
 	s.finish()
-	if err = errors.Join(err, s.out.reason()); !ordinary(err) {
+	if reason := s.out.reason(); !ordinary(reason) {
+		err = reason // what the reader then saw is its consequence
+	}
+	if !ordinary(err) {
 		s.srv.opts.Log.Warn("a connection failed", "conn", s.id, "pid", s.peer.PID, "err", err)
 	}
 }
@@ -150,7 +154,12 @@ func (s *Session) finish() {
 
 // ordinary tells that a connection ended as connections do.
 func ordinary(err error) bool {
-	return err == nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded)
+	for _, end := range []error{io.EOF, net.ErrClosed, os.ErrDeadlineExceeded, errClosing, syscall.EPIPE, syscall.ECONNRESET} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return err == nil
 }
 
 // gone tells everything that works for the client that it has left.

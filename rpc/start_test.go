@@ -340,7 +340,7 @@ func TestLockAgainstLookers(t *testing.T) {
 			}
 		})
 	}
-	for range 500 {
+	for range 200 {
 		f, err := takeLock(path)
 		if err != nil {
 			t.Error(err)

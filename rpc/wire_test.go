@@ -292,10 +292,6 @@ func TestFullFrame(t *testing.T) {
 	if err := c.write(patience(t), make([]byte, FrameLimit+1)); err == nil || !strings.Contains(err.Error(), "the limit is 67108864") {
 		t.Errorf("the client sent a frame that is too large: %v", err)
 	}
-	big, back := strings.Repeat("x", 5<<20), ""
-	if err := c.Call(patience(t), "echo", big, &back); err != nil || back != big {
-		t.Errorf("%d of %d bytes: %v", len(back), len(big), err)
-	}
 }
 
 func TestHeaders(t *testing.T) {
