@@ -56,6 +56,7 @@ type rig struct {
 	began  chan *Session // each call of "wait" that has begun
 	gone   chan error    // the cause of each call of "wait" that ended
 	left   chan string   // each session that has ended
+	ended  int64         // sessions that settled has seen end
 	open   chan struct{} // "gate" waits until it is closed
 	seen   []string      // what "note" was given, in order
 	closed func()

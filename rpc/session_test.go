@@ -73,7 +73,7 @@ func heap() uint64 {
 
 // settled waits until all sessions have ended.
 func (r *rig) settled() {
-	for range r.srv.ids.Load() - int64(len(r.left)) {
+	for ; r.ended < r.srv.ids.Load(); r.ended++ {
 		select {
 		case <-r.left:
 		case <-patience(r.t).Done():
