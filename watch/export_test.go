@@ -13,11 +13,12 @@ type Trouble struct {
 	Open    func(path string) error
 	Rest    <-chan time.Time
 	Audit   <-chan time.Time
+	Late    bool
 }
 
 // With gives options with trouble.
 func (o Options) With(t Trouble) Options {
-	o.trouble = trouble{t.Watches, t.Silent, t.Event, t.Open, t.Rest, t.Audit}
+	o.trouble = trouble{t.Watches, t.Silent, t.Event, t.Open, t.Rest, t.Audit, t.Late}
 	return o
 }
 

@@ -20,7 +20,7 @@ func (p *pattern) spans(text []byte, first int, yield func(span) bool) {
 			i := bytes.Index(b, p.literal)
 			return i, i + len(p.literal)
 		})
-	case p.whole:
+	case p.across:
 		p.anywhere(text, first, yield, func(b []byte) (int, int) {
 			if m := p.re.FindIndex(b); m != nil {
 				return m[0], m[1]
@@ -56,21 +56,37 @@ func (p *pattern) anywhere(text []byte, first int, yield func(span) bool, find f
 
 var newline = []byte{'\n'}
 
-// eachLine tries every line by itself. The end of a line is before its CR LF as well as before its LF, so that $ holds
-// before either.
+// eachLine tries every line by itself, or, where it is known what a match needs, the lines that have that.
 func (p *pattern) eachLine(text []byte, first int, yield func(span) bool) {
-	line := first
-	for pos := 0; pos < len(text); line++ {
-		end, next := lineEnd(text, pos)
-		m := p.re.FindIndex(text[pos:end])
-		if m == nil && end < next && text[end] == '\r' {
-			m = p.re.FindIndex(text[pos : end+1])
+	pos, line := 0, first
+	var s *seeker
+	if p.needles.usable(text) {
+		s = p.needles.seek(text)
+	}
+	for pos < len(text) {
+		if s != nil {
+			at := s.from(pos)
+			if at < 0 {
+				return
+			}
+			line += bytes.Count(text[pos:at], newline)
+			pos = max(pos, bytes.LastIndexByte(text[:at], '\n')+1)
 		}
-		if m != nil && !yield(span{line, pos, end, min(pos+m[0], end), min(pos+m[1], end)}) {
+		end, next := lineEnd(text, pos)
+		if m := p.matchLine(text, pos, end, next); m != nil && !yield(span{line, pos, end, min(pos+m[0], end), min(pos+m[1], end)}) {
 			return
 		}
-		pos = next
+		pos, line = next, line+1
 	}
+}
+
+// matchLine tries one line. Its end is before its CR LF as well as before its LF, so that $ holds before either.
+func (p *pattern) matchLine(text []byte, pos, end, next int) []int {
+	m := p.re.FindIndex(text[pos:end])
+	if m == nil && end < next && text[end] == '\r' {
+		m = p.re.FindIndex(text[pos : end+1])
+	}
+	return m
 }
 
 // lineEnd gives where the line that begins at pos ends, without its LF or CR LF, and where the next one begins.

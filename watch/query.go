@@ -74,7 +74,7 @@ type pattern struct {
 	literal []byte         // plain text in exact case and in one line: found as it stands
 	re      *regexp.Regexp // everything else
 	across  bool           // re may match across lines
-	whole   bool           // re cannot match a line end, so that it may run over many lines at once
+	needles *needles       // what a match of re has, when re is applied line by line
 }
 
 func compile(q Query) (*pattern, error) {
@@ -95,7 +95,7 @@ func compile(q Query) (*pattern, error) {
 		if err != nil {
 			return nil, errorf("invalid_pattern", "the query cannot be used: %s", reason(err))
 		}
-		return &pattern{re: re, across: len(lines) > 1, whole: true}, nil
+		return &pattern{re: re, across: len(lines) > 1, needles: needlesIn(text)}, nil
 	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
@@ -111,7 +111,15 @@ func compile(q Query) (*pattern, error) {
 	if err != nil {
 		return nil, explain(q.Text, err)
 	}
-	return &pattern{re: re}, nil
+	return &pattern{re: re, needles: needlesIn(text)}, nil
+}
+
+func needlesIn(expression string) *needles {
+	re, err := syntax.Parse(expression, syntax.Perl)
+	if err != nil {
+		return nil
+	}
+	return needlesOf(re)
 }
 
 // spansLines says that an expression can match only text with a line end in it.

@@ -26,7 +26,11 @@ func (t *Tree) Search(ctx context.Context, q Query) (Answer, error) {
 		return Answer{}, err
 	}
 	defer release()
-	ctx, stop := context.WithTimeoutCause(ctx, deadline, errDeadline)
+	limit := deadline
+	if t.opts.trouble.late {
+		limit = -1
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, limit, errDeadline)
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -270,5 +271,59 @@ func TestUnreadable(t *testing.T) {
 	want := "a:1: k\n[2 entries could not be read: b (permission denied), c (input/output error)]"
 	if got := search(t, tr, watch.Query{Text: "k"}).Text; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	root := t.TempDir()
+	plant(t, root, map[string]string{"a": "k"})
+	a := search(t, openWith(t, root, watch.Trouble{Late: true}), watch.Query{Text: "k"})
+	want := "Nothing was found before the time ran out, after 0 files.\n[The search was stopped after 30 seconds with 0 files searched: this is not everything. Narrow it with path or glob]"
+	if a.Text != want || !a.Deadline {
+		t.Errorf("%q, want %q", a.Text, want)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	root := t.TempDir()
+	plant(t, root, map[string]string{"a": "k"})
+	tr := ready(t, root)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if a, err := tr.Search(ctx, watch.Query{Text: "k"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%q, %v; want that it was cancelled", a.Text, err)
+	}
+}
+
+// A file that does not fit into memory at once is searched in pieces. Nothing may differ from a small one.
+func TestLargeFile(t *testing.T) {
+	root := t.TempDir()
+	var b strings.Builder
+	for i := 1; b.Len() < 40<<20; i++ {
+		fmt.Fprintf(&b, "line %d %s\n", i, strings.Repeat("x", 100))
+	}
+	last := strings.Count(b.String(), "\n")
+	plant(t, root, map[string]string{"big": b.String()})
+	tr := ready(t, root)
+	a := search(t, tr, watch.Query{Text: "line ", Max: 1 << 20})
+	if a.Total != last || !a.TotalKnown {
+		t.Fatalf("%d matching lines, want %d", a.Total, last)
+	}
+	for i, m := range a.Matches {
+		if m.Line != i+1 || !strings.HasPrefix(m.Text, fmt.Sprintf("line %d ", i+1)) {
+			t.Fatalf("match %d is %d: %s", i, m.Line, m.Text)
+		}
+	}
+	pairs := 0
+	for i := 1; i < last; i += last / 50 {
+		x := strings.Repeat("x", 100)
+		a := search(t, tr, watch.Query{Text: fmt.Sprintf("line %d %s\nline %d %s\n", i, x, i+1, x), Context: 1})
+		if len(a.Matches) != 2 || a.Matches[0].Line != i || len(a.Matches[0].Before) != min(1, i-1) || len(a.Matches[1].After) != min(1, last-i-1) {
+			t.Fatalf("across lines %d and %d: %+v", i, i+1, a.Matches)
+		}
+		pairs++
+	}
+	if pairs < 50 {
+		t.Errorf("only %d places were tried", pairs)
 	}
 }

@@ -34,6 +34,7 @@ type trouble struct {
 	open    func(path string) error // an error is what the system says to the opening of a file
 	rest    <-chan time.Time        // instead of a timer: when to apply changes that nobody waits for
 	audit   <-chan time.Time        // instead of a timer: when to audit
+	late    bool                    // time has run out for every search
 }
 
 // Tree is a workspace as searches see it. It is safe for concurrent use.
