@@ -76,7 +76,7 @@ func sameAsGit(t *rapid.T) {
 	}
 	if rapid.Bool().Draw(t, "regex") {
 		q.Regex = true
-		q.Text = rapid.SampledFrom([]string{"a+b", "[ab]_", "^a", "(a|foo)b", "a{2,}", "[a-z]+[0-9]", "a[^b]", "^ *b", "(ab|foo|1)_?", "(a|b){2}1", "fo+", ".b."}).Draw(t, "expression")
+		q.Text = rapid.SampledFrom([]string{"a+b", "[ab]_", "^a", "(a|foo)b", "a{2,}", "[a-z]+[0-9]", "^ *b", "(ab|foo|1)_?", "(a|b){2}1", "fo+"}).Draw(t, "expression")
 		args = []string{"-E", "-e", q.Text}
 		if q.IgnoreCase {
 			args = append([]string{"-i"}, args...)
