@@ -556,7 +556,11 @@ func TestDrainGivesUp(t *testing.T) {
 
 // TestDrainUnderLoad: every call whose handler was entered is answered, in whatever moment the drain comes.
 func TestDrainUnderLoad(t *testing.T) {
-	for range 50 {
+	rounds := 50
+	if torture() {
+		rounds = 1000
+	}
+	for range rounds {
 		drainOnce(t)
 	}
 }
