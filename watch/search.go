@@ -116,8 +116,12 @@ func (v *view) lookUp(ctx context.Context, p *plan, st Stat, left *leftOut, emit
 	}
 	var items []item
 	w := v.walker(p, left, emit)
-	f.inOrder(func(file string) bool {
-		if w.glob(file) {
+	byName := p.glob.ByName()
+	f.inOrder(func(in *folder, name string) bool {
+		if byName && !w.glob(name) {
+			return true
+		}
+		if file := prefix(in.path) + name; byName || w.glob(file) {
 			items = append(items, item{path: file})
 		}
 		return true

@@ -104,7 +104,7 @@ func (f *folder) eachBelow(yield func(*folder) bool) bool {
 }
 
 // inOrder calls file and ignored for everything in the folder, in the byte order of the whole paths.
-func (f *folder) inOrder(file func(path string) bool, ignored func(in *folder, path string, folder bool) bool) bool {
+func (f *folder) inOrder(file func(in *folder, name string) bool, ignored func(in *folder, path string, folder bool) bool) bool {
 	dirs, files, ign := f.folders, f.files, f.ignored
 	pre := prefix(f.path)
 	for len(dirs)+len(files)+len(ign) > 0 {
@@ -115,7 +115,7 @@ func (f *folder) inOrder(file func(path string) bool, ignored func(in *folder, p
 			}
 			dirs = dirs[1:]
 		case len(files) > 0 && (len(ign) == 0 || files[0].name < ign[0]):
-			if !file(pre + files[0].name) {
+			if !file(f, files[0].name) {
 				return false
 			}
 			files = files[1:]

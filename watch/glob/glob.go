@@ -5,6 +5,7 @@ package glob
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -160,6 +161,13 @@ func special(s string) bool { return strings.ContainsAny(s, `*?[]\`) }
 
 // Empty says that every path is selected.
 func (g *Glob) Empty() bool { return g == nil || len(g.include) == 0 && len(g.exclude) == 0 }
+
+// ByName says that Match looks at a file's name only, so that its folder need not be known.
+func (g *Glob) ByName() bool {
+	return g.Empty() || !slices.ContainsFunc(g.include, wholePath) && !slices.ContainsFunc(g.exclude, wholePath)
+}
+
+func wholePath(p pattern) bool { return p.folder }
 
 // Match says whether a file is selected by its workspace path. The folder is where the search begins, "" or "." for the
 // root; a pattern with a slash may be meant from there or from the root.

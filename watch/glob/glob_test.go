@@ -2,6 +2,7 @@ package glob_test
 
 import (
 	"errors"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
@@ -58,6 +59,9 @@ func TestMatch(t *testing.T) {
 			for _, f := range files {
 				if g.Match(f, tt.folder) {
 					got = append(got, f)
+				}
+				if name := path.Base(f); g.ByName() && g.Match(f, tt.folder) != g.Match(name, "") {
+					t.Errorf("ByName, but %q and %q are not selected alike", f, name)
 				}
 			}
 			if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
