@@ -505,7 +505,7 @@ func TestDrain(t *testing.T) {
 	r := newRig(t, Options{})
 	conn := r.raw()
 	in := reader(conn)
-	send(t, conn, call(1, "wait", "{}")+call(2, "gate", "{}"))
+	send(t, conn, call(2, "gate", "{}")+call(1, "wait", "{}")) // in this order: when the second has begun, so has the first
 	<-r.began
 	drained := make(chan error, 1)
 	go func() { drained <- r.srv.Drain(context.Background()) }()

@@ -105,7 +105,7 @@ func (v *view) walker(p *plan, left *leftOut, emit func(string) bool) *walk {
 func (v *view) lookUp(ctx context.Context, p *plan, st Stat, left *leftOut, emit func(string) bool) error {
 	v.table.mu.RLock()
 	f := v.table.at(p.Path)
-	if f == nil || st.Kind != KindFolder || f.rules.RuledOut() {
+	if f == nil || st.Kind != KindFolder || f.rules == nil || f.rules.RuledOut() {
 		v.table.mu.RUnlock()
 		return v.walk(ctx, p, st, left, emit)
 	}

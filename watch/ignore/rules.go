@@ -65,8 +65,8 @@ type scoped struct {
 	pre  string // what to put before a workspace path first, when the folder lies above the root: "sub/dir/"
 }
 
-// RuledOut says that the folder itself is ruled out.
-func (r *Rules) RuledOut() bool { return r.state != open }
+// RuledOut says that the folder itself is ruled out. A folder that has not been read yet has no rules, and is not.
+func (r *Rules) RuledOut() bool { return r != nil && r.state != open }
 
 // Closed gives the rules for a folder that is ruled out, and of which nothing is wanted by itself.
 func Closed(path string) *Rules { return &Rules{path: path, state: dropped} }
