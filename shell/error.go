@@ -62,7 +62,7 @@ func Code(err error) string {
 
 // Ended is the error of a command that was killed because ctx ended.
 func Ended(ctx context.Context) *Error {
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return Errorf(Timeout, nil, "the time limit passed and the command was ended")
 	}
 	return Errorf(Cancelled, nil, "the call was cancelled and the command was ended")

@@ -23,7 +23,7 @@ const (
 
 // Options say how [Run] keeps the output.
 type Options struct {
-	// Timeout ends the command; 0 is none. It starts with the command, so waiting for an approval does not count.
+	// Timeout ends the command; 0 is none. It starts when the command does, so making a container does not count.
 	Timeout time.Duration
 
 	// Limit is the most bytes of output that the reply shows, both streams together; 0 is [DefaultLimit].
@@ -64,12 +64,8 @@ func Run(ctx context.Context, ex Executor, cmd Command, opt Options) (Result, er
 		return Result{}, Errorf(InvalidArgument, nil,
 			"the command has %d bytes, more than the %d that a shell takes: write it to a file with write_file and run that", len(cmd.Script), MaxScript)
 	}
-	if opt.Timeout > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeout(ctx, opt.Timeout)
-		defer stop()
-		cmd.Limit = opt.Timeout + 2*time.Second
-	}
+	ctx, stop := limited(ctx, &cmd, opt.Timeout)
+	defer stop()
 	c := newCollector(opt)
 	start := time.Now()
 	status, err := ex.Exec(ctx, cmd, c.writer(Stdout), c.writer(Stderr))
@@ -81,6 +77,31 @@ func Run(ctx context.Context, ex Executor, cmd Command, opt Options) (Result, er
 			"Give a larger timeout (at most 3600), or background: true for a server", opt.Timeout)
 	}
 	return res, err
+}
+
+// limited gives a context that ends some time after cmd has started.
+func limited(ctx context.Context, cmd *Command, timeout time.Duration) (context.Context, func()) {
+	if timeout <= 0 {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := make(chan *time.Timer, 1)
+	begun := cmd.Started
+	cmd.Started = func(pid int) {
+		timer <- time.AfterFunc(timeout, func() { cancel(context.DeadlineExceeded) })
+		if begun != nil {
+			begun(pid)
+		}
+	}
+	cmd.Limit = timeout + 2*time.Second
+	return ctx, func() {
+		select {
+		case t := <-timer:
+			t.Stop()
+		default:
+		}
+		cancel(nil)
+	}
 }
 
 // collector sees the output of one command. Executors never write to both of its writers at the same time.

@@ -188,7 +188,9 @@ func FuzzOutput(f *testing.F) { f.Fuzz(rapid.MakeFuzz(outputHolds)) }
 
 func TestTimeoutSaysWhatToDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		wait := script(func(ctx context.Context, _ shell.Command, stdout, _ io.Writer) (shell.Status, error) {
+		wait := script(func(ctx context.Context, cmd shell.Command, stdout, _ io.Writer) (shell.Status, error) {
+			time.Sleep(time.Hour) // making a container does not count
+			cmd.Started(1)
 			io.WriteString(stdout, "begun\n")
 			<-ctx.Done()
 			return shell.Status{}, shell.Ended(ctx)
@@ -196,7 +198,7 @@ func TestTimeoutSaysWhatToDo(t *testing.T) {
 		res, err := shell.Run(t.Context(), wait, shell.Command{Script: "x"}, shell.Options{Timeout: 90 * time.Second})
 		want := "Error: the time limit of 1m30s passed and the command was ended. Give a larger timeout (at most 3600), or background: true for a server.\n" +
 			"It had printed until then:\nbegun"
-		if diff := cmp.Diff(want, shell.Render(res, err, 0)); diff != "" || shell.Outcome(err) != shell.Timeout || res.Duration != 90*time.Second {
+		if diff := cmp.Diff(want, shell.Render(res, err, 0)); diff != "" || shell.Outcome(err) != shell.Timeout || res.Duration != time.Hour+90*time.Second {
 			t.Error(diff, err, res.Duration)
 		}
 	})

@@ -66,15 +66,13 @@ func executor(t *testing.T, guard, image string) (*docker.Executor, string) {
 	return open(t, guard, docker.Limits{}).New(docker.Config{Workspace: dir, Name: name}), dir
 }
 
-// everywhere runs a test with the guard and without one, in a container with common tools and in a bare one.
+// everywhere runs a test with the guard in a bare container, and without it in one with common tools.
 func everywhere(t *testing.T, test func(t *testing.T, ex *docker.Executor, dir string)) {
-	for name, guard := range map[string]string{"guard": guardPath, "keeper": ""} {
-		for _, image := range []string{dockertest.Busybox, dockertest.Machine} {
-			t.Run(name+"/"+strings.TrimPrefix(image, "toold-test:"), func(t *testing.T) {
-				ex, dir := executor(t, guard, image)
-				test(t, ex, dir)
-			})
-		}
+	for name, c := range map[string][2]string{"guard": {guardPath, dockertest.Busybox}, "keeper": {"", dockertest.Machine}} {
+		t.Run(name, func(t *testing.T) {
+			ex, dir := executor(t, c[0], c[1])
+			test(t, ex, dir)
+		})
 	}
 }
 
@@ -85,34 +83,40 @@ func run(t *testing.T, ex shell.Executor, script string) (string, shell.Result, 
 }
 
 func TestExec(t *testing.T) {
-	everywhere(t, func(t *testing.T, ex *docker.Executor, dir string) {
-		for _, c := range []struct{ script, want string }{
-			{"echo hi", "hi\nExit code: 0"},
-			{"echo out; echo err >&2; exit 7", "out\nSTDERR:\nerr\n\nExit code: 7"},
-			{"cat; read x; echo got:$x", "got:\nExit code: 0"},
-			{"(: </dev/tty) 2>/dev/null || echo none", "none\nExit code: 0"},
-			{"echo $GIT_TERMINAL_PROMPT $CI; pwd; id -u; id -g", "0 1\n/workspace\n1000\n1000\nExit code: 0"},
-			{"touch $HOME/x && echo ok", "ok\nExit code: 0"},
-			{"mkdir -p n && echo x > n/f && stat -c %u n/f", "1000\nExit code: 0"},
-			{"kill -9 $$", "\nExit code: 137"},
-			{"-no-such-command 2>/dev/null; echo $?", "127\nExit code: 0"},
-			{`printf '\342'; sleep 0.1; printf '\211'; sleep 0.1; printf '\244\n'`, "≤\nExit code: 0"},
-			{`printf '\377x\n'`, "\\xffx\nExit code: 0"},
-			{"head -c 10000000 /dev/zero | tr '\\0' x | wc -c", "10000000\nExit code: 0"},
-		} {
-			if got, _, _ := run(t, ex, c.script); got != c.want {
-				t.Errorf("%s\n got %q\nwant %q", c.script, got, c.want)
-			}
-		}
-		_, err := ex.Exec(t.Context(), shell.Command{Script: "true", Dir: "/no/such"}, &bytes.Buffer{}, &bytes.Buffer{})
-		if shell.Code(err) != shell.NotFound {
-			t.Errorf("a folder that is not there: %v", err)
-		}
-		info, err := os.Stat(filepath.Join(dir, "n"))
-		if err != nil || !info.IsDir() {
-			t.Error(err)
-		}
+	everywhere(t, testExec)
+	t.Run("keeper without tools", func(t *testing.T) {
+		ex, dir := executor(t, "", dockertest.Busybox)
+		testExec(t, ex, dir)
 	})
+}
+
+func testExec(t *testing.T, ex *docker.Executor, dir string) {
+	for _, c := range []struct{ script, want string }{
+		{"echo hi", "hi\nExit code: 0"},
+		{"echo out; echo err >&2; exit 7", "out\nSTDERR:\nerr\n\nExit code: 7"},
+		{"cat; read x; echo got:$x", "got:\nExit code: 0"},
+		{"(: </dev/tty) 2>/dev/null || echo none", "none\nExit code: 0"},
+		{"echo $GIT_TERMINAL_PROMPT $CI; pwd; id -u; id -g", "0 1\n/workspace\n1000\n1000\nExit code: 0"},
+		{"touch $HOME/x && echo ok", "ok\nExit code: 0"},
+		{"mkdir -p n && echo x > n/f && stat -c %u n/f", "1000\nExit code: 0"},
+		{"kill -9 $$", "\nExit code: 137"},
+		{"-no-such-command 2>/dev/null; echo $?", "127\nExit code: 0"},
+		{`printf '\342'; sleep 0.1; printf '\211'; sleep 0.1; printf '\244\n'`, "≤\nExit code: 0"},
+		{`printf '\377x\n'`, "\\xffx\nExit code: 0"},
+		{"head -c 10000000 /dev/zero | tr '\\0' x | wc -c", "10000000\nExit code: 0"},
+	} {
+		if got, _, _ := run(t, ex, c.script); got != c.want {
+			t.Errorf("%s\n got %q\nwant %q", c.script, got, c.want)
+		}
+	}
+	_, err := ex.Exec(t.Context(), shell.Command{Script: "true", Dir: "/no/such"}, &bytes.Buffer{}, &bytes.Buffer{})
+	if shell.Code(err) != shell.NotFound {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "n"))
+	if err != nil || !info.IsDir() {
+		t.Error(err)
+	}
 }
 
 func TestLeftRunning(t *testing.T) {

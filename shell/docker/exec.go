@@ -2,7 +2,9 @@ package docker
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -110,7 +112,7 @@ func (x *Executor) request(cmd shell.Command) guard.Request {
 	}
 	return guard.Request{
 		Script: cmd.Script, Argv: cmd.Argv, Dir: dir, Env: append(shell.Environment(), cmd.Env...),
-		User: who, Owner: x.cfg.Root, Limit: cmd.Limit, Lease: x.engine.limits.Lease,
+		User: who, Owner: x.cfg.Root, Limit: cmd.Limit, Lease: x.engine.limits.Lease, Mark: rand.Text(),
 	}
 }
 
@@ -165,7 +167,29 @@ func (x *Executor) attempt(ctx context.Context, c usable, w way, req guard.Reque
 	if err != nil {
 		return shell.Status{}, err
 	}
-	return guard.Drive(ctx, conn, conn, req, begun, stdout, stderr)
+	status, err := guard.Drive(ctx, conn, conn, req, begun, stdout, stderr)
+	var lost *guard.Lost
+	if errors.As(err, &lost) && lost.Started {
+		x.sweep(ctx, c, req.Mark)
+	}
+	return status, err
+}
+
+// sweep ends what is left of a command whose guard may have been killed, by a command that runs as root.
+func (x *Executor) sweep(ctx context.Context, c usable, mark string) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), x.engine.limits.Quick)
+	defer stop()
+	conn, err := x.engine.attach(ctx, c.id, container.ExecOptions{
+		User: "0:0", WorkingDir: "/", Cmd: []string{x.engine.guard.name, guard.Arg, guard.ArgSweep},
+		AttachStdin: true, AttachStdout: true, AttachStderr: true,
+	})
+	if err != nil {
+		return // the container is gone or the engine is; the error of the command says so
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintln(conn, mark); err == nil {
+		_, _ = io.Copy(io.Discard, conn)
+	}
 }
 
 // explain turns the failures of a guard and of the engine into what an agent reads.

@@ -102,7 +102,7 @@ func (e *Engine) lost(ctx context.Context, name, id, since string, cause error) 
 		}
 		return during(shell.NoContainer, nil, "the container %q was stopped%s while the command ran, and the command ended with it. Ask the user to start it again (`docker start %s`)", name, why, name)
 	}
-	return during(shell.EngineLost, cause, "the connection to the docker engine was lost while the command ran. Whether the command finished is not known: check what it has done before you repeat it")
+	return during(shell.EngineLost, cause, "the connection to the command was lost while it ran: the engine has closed it, or the command has killed its own guard. Whether the command finished is not known: check what it has done before you repeat it")
 }
 
 func during(code string, cause error, format string, args ...any) *shell.Error {

@@ -25,6 +25,11 @@ import (
 const keeper = `
 mark=$1 dir=$2; shift 2
 exec 3<&0 4>&2 </dev/null 2>/dev/null
+if [ "$1" = --script ]; then
+	sh=/bin/sh
+	for s in /usr/bin/bash /bin/bash; do [ ! -x "$s" ] || sh=$s; done
+	set -- "$sh" -c "$2"
+fi
 cd "$dir" || { printf '%s nodir\n' "$mark" >&4; exit 0; }
 if command -v setsid >/dev/null
 then TOOLD_EXEC=$mark setsid "$@" 2>&4 3<&- 4>&- &
@@ -57,7 +62,7 @@ func (x *Executor) byShell(ctx context.Context, c usable, req guard.Request, beg
 	mark := "\x1etoold-" + rand.Text()
 	argv := req.Argv
 	if req.Script != "" {
-		argv = []string{"/bin/sh", "-c", shell.Operand(req.Script)}
+		argv = []string{"--script", shell.Operand(req.Script)}
 	}
 	conn, err := x.engine.attach(ctx, c.id, container.ExecOptions{
 		User: x.user(req), WorkingDir: "/", Env: req.Env,

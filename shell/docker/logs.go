@@ -39,9 +39,9 @@ func (e *Engine) Logs(ctx context.Context, name string, pieces int, take func(li
 	if pieces > 0 {
 		opts.Tail = strconv.Itoa(pieces)
 	}
-	ctx, stop := context.WithCancel(ctx)
+	reading, stop := context.WithTimeout(ctx, slow) // take's own limit comes first, unless the engine hangs
 	defer stop()
-	body, err := e.api.ContainerLogs(ctx, found.ID, opts)
+	body, err := e.api.ContainerLogs(reading, found.ID, opts)
 	if err != nil {
 		return 0, e.unread(ctx, name, err)
 	}

@@ -191,6 +191,19 @@ func TestConnectionIsCut(t *testing.T) {
 	}
 }
 
+// A command may kill all that it can reach, but not what watches over it; and when it is root, that is noticed.
+func TestCommandKillsEverything(t *testing.T) {
+	ex, dir := executor(t, guardPath, dockertest.Busybox)
+	if got, _, _ := run(t, ex, "kill -9 -1; echo alive"); got != "alive\nExit code: 0" {
+		t.Error(got)
+	}
+	c := engine.Run(t, dockertest.Container{Binds: []string{dir + ":/workspace"}})
+	root := open(t, guardPath, docker.Limits{}).New(docker.Config{Workspace: dir, Name: c, User: "root"})
+	_, _, err := run(t, root, "setsid sleep 4050 & kill -9 $PPID; sleep 4050")
+	lostWith(t, err, shell.EngineLost, "killed its own guard")
+	ended(t, "4050")
+}
+
 func TestNoEngine(t *testing.T) {
 	dir := t.TempDir()
 	closed := filepath.Join(dir, "closed")

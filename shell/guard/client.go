@@ -26,7 +26,7 @@ func (e *NotGuard) Error() string { return "the guard did not start: " + e.Said 
 
 // Lost says that the connection ended before the guard said how the command ended.
 type Lost struct {
-	Started bool // the command was running
+	Started bool // the command may have begun
 	Err     error
 }
 
@@ -60,6 +60,7 @@ func Drive(ctx context.Context, in io.WriteCloser, out io.Reader, req Request, b
 	if err := d.greet(); err != nil {
 		return shell.Status{}, d.explain(ctx, err)
 	}
+	d.started = true // from now on it may be, also when the news of it is lost
 	if req.Lease > 0 {
 		var beats sync.WaitGroup
 		over := make(chan struct{})
@@ -177,7 +178,6 @@ func (d *driver) start(payload []byte) error {
 	if err := json.Unmarshal(payload, &s); err != nil {
 		return err
 	}
-	d.started = true
 	if d.begun != nil {
 		d.begun(s.PID)
 	}

@@ -27,8 +27,11 @@ const (
 // own process. args are the arguments after [Arg].
 func Main(args []string) int {
 	runtime.GOMAXPROCS(1)
-	if len(args) > 0 && args[0] == ArgTail {
+	switch {
+	case len(args) > 0 && args[0] == ArgTail:
 		return tail()
+	case len(args) > 0 && args[0] == ArgSweep:
+		return sweep()
 	}
 	g := &guard{out: os.Stdout, ended: make(chan struct{}), idle: make(chan struct{}), kill: make(chan bool, 8), detach: make(chan struct{})}
 	if _, err := io.WriteString(g.out, magic); err != nil {

@@ -20,6 +20,12 @@ import (
 // Arg is the first argument that makes a binary the guard; see [Main].
 const Arg = "__guard"
 
+// ArgSweep after [Arg] makes the guard kill every process that has the mark on its standard input in its environment.
+const ArgSweep = "sweep"
+
+// MarkVariable is the environment variable that holds a command's mark.
+const MarkVariable = "TOOLD_EXEC"
+
 // magic begins the guard's output. What comes instead of it was printed by the engine.
 const magic = "toold-guard 1\n"
 
@@ -57,6 +63,10 @@ type Request struct {
 	// Lease is how long the guard goes on without a sign of the daemon: an engine that dies does not close standard
 	// input. 0 is for ever.
 	Lease time.Duration `json:"lease,omitempty"`
+
+	// Mark is put into the command's environment as [MarkVariable], so that [ArgSweep] finds what is left of a command
+	// that has killed its guard.
+	Mark string `json:"mark,omitempty"`
 }
 
 type started struct {

@@ -44,7 +44,11 @@ func start(req Request) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errUser, err)
 	}
-	return spawn(program, argv, append(who.environ(os.Environ()), req.Env...), who.credential())
+	env := append(who.environ(os.Environ()), req.Env...)
+	if req.Mark != "" {
+		env = append(env, MarkVariable+"="+req.Mark)
+	}
+	return spawn(program, argv, env, who.credential())
 }
 
 func interpreter() string {
