@@ -156,7 +156,7 @@ var escapes = map[string]string{
 	"deaf":           `trap '' TERM INT HUP; (trap '' TERM; echo ready; while :; do sleep 1; done) & while :; do sleep 1; done`,
 	"stopped":        `sleep 300 & kill -STOP $!; echo ready; sleep 300`,
 	"breeds":         `n=0; while [ $n -lt 100 ]; do sleep 300 & n=$((n+1)); done; echo ready; wait`,
-	"bomb":           `echo ready; f() { f | f & }; f 2>/dev/null; sleep 300`,
+	"bomb":           `f() { f | f & }; f 2>/dev/null; echo ready; while :; do :; done`,
 	"answers TERM":   `trap '(setsid sleep 300 &)' TERM; echo ready; while :; do sleep 1; done`,
 	"prints a lot":   `echo ready; yes`,
 	"prints nowhere": `echo ready; exec >/dev/null 2>&1; sleep 300`,
