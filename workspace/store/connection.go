@@ -94,7 +94,7 @@ func (c *connection) insert(query string, args ...driver.Value) (int64, error) {
 	return r.LastInsertId()
 }
 
-// value asks for one column of one row; the error is [ErrNotFound] when there is no row.
+// value asks for the first column of one row; the error is [ErrNotFound] when there is no row.
 func (c *connection) value(query string, args ...driver.Value) (driver.Value, error) {
 	p, named, err := c.prepare(query, args)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *connection) value(query string, args ...driver.Value) (driver.Value, er
 		return nil, err
 	}
 	defer rows.Close()
-	column := make([]driver.Value, 1)
+	column := make([]driver.Value, len(rows.Columns()))
 	if err := rows.Next(column); err != nil {
 		if errors.Is(err, io.EOF) {
 			return nil, ErrNotFound

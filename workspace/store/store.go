@@ -120,7 +120,7 @@ func (s *Store) connect() error {
 
 // begin marks the store as open and closes what a process that was killed left behind.
 func (s *Store) begin() error {
-	return s.writer.do(&task{durable: true, run: func(t *tx) error {
+	return s.writer.do(&task{run: func(t *tx) error {
 		closed, err := t.number(`SELECT value FROM meta WHERE key = 'closed'`)
 		if err != nil {
 			return err

@@ -12,7 +12,7 @@ import (
 const (
 	maxBatch        = 128         // requests that are committed together
 	maxBatchBytes   = 2 << 20     // of content that is committed together
-	logSize         = 8 << 20     // bytes that the log has from the start
+	logSize         = 4 << 20     // bytes that the log has from the start
 	checkpointAfter = logSize / 2 // bytes of log, about; the rest is for what is written meanwhile
 	logPerTask      = 32 << 10    // bytes of log that a task writes beside content, about
 	restartAfter    = 64 << 20    // bytes of log
